@@ -1,26 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose_command.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
 
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/terminal.h"
 #include "diagnose/diagnose.h"
 #include "evidence/read.h"
-#include "formats/rules/rules.h"
+#include "inputs.h"
+#include "output.h"
+#include "progress.h"
+#include "report/exit_status.h"
 #include "report/report.h"
+#include "user_rules.h"
 
 namespace holter::app {
 
-int diagnose_command(const std::vector<std::string>& arguments) {
-  std::vector<std::string> paths;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i] == "-o") ++i;
-    else paths.push_back(arguments[i]);
+namespace flags = base::flags;
+namespace log = base::log;
+
+namespace {
+
+std::string render(const model::Report& report, const flags::Parsed&) {
+  return report::to_json(report) + "\n";
+}
+
+int thread_count(const flags::Parsed& parsed) {
+  if (const int asked = parsed.number("jobs"); asked > 0) return asked;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
+}
+
+base::Result<model::Evidence> read_evidence(const std::vector<std::string>& paths, const model::Rules& rules,
+                                            const flags::Parsed& parsed) {
+  Progress progress(isatty(STDERR_FILENO) == 1 && !parsed.has("quiet"));
+  evidence::Options options;
+  options.threads = thread_count(parsed);
+  options.progress = [&](std::size_t done, std::size_t known) { progress.update(done, known); };
+  return evidence::read(paths, rules, options);
+}
+
+bool anything_read(const model::Evidence& evidence) {
+  return std::any_of(evidence.files.begin(), evidence.files.end(),
+                     [](const auto& f) { return f.status != model::FileStatus::kUnread; });
+}
+
+int no_input(std::string_view why) {
+  log::error("{}", why);
+  log::hint("give files, folders or archives of a job: Flight Recorder dumps, logs, stacks, dmesg, nvidia-smi -q");
+  return kUsage;
+}
+
+int emit(const std::string& text, const flags::Parsed& parsed) {
+  const std::string file(parsed.get("output"));
+  if (file.empty()) return write_data(text);
+  const auto written = write_file(file, text);
+  if (written) return kOk;
+  log::error("cannot write the report: {}", written.error().to_string());
+  return kUnavailable;
+}
+
+int run_diagnose(const flags::Parsed& parsed) {
+  const auto rules = load_rules(std::string(parsed.get("rules")));
+  if (!rules) {
+    log::error("--rules: {}", rules.error().to_string());
+    return kUsage;
   }
-  const auto& rules = formats::rules::builtin();
-  const auto evidence = evidence::read(paths, rules, {});
-  if (!evidence) return 2;
-  std::puts(report::to_json(diagnose::diagnose(*evidence, rules)).c_str());
-  return 0;
+  Inputs inputs;
+  if (const auto ready = inputs.prepare(parsed.arguments()); !ready) return no_input(ready.error().to_string());
+  const auto evidence = read_evidence(inputs.paths(), *rules, parsed);
+  if (!evidence) return no_input(evidence.error().to_string());
+  if (!anything_read(*evidence)) return no_input("nothing there could be read");
+
+  auto report = diagnose::diagnose(*evidence, *rules);
+  report.tool_version = HOLTER_VERSION;
+  if (!parsed.has("reproducible")) report.created_ns = base::SystemClock().now();
+  if (const int failed = emit(render(report, parsed), parsed); failed != kOk) return failed;
+  if (inputs.refused()) return kUnavailable;
+  return report::exit_status(report, *model::parse_severity(parsed.get("fail-on")));
+}
+
+}  // namespace
+
+Command diagnose_command() {
+  flags::Command spec{.name = "diagnose", .summary = "find the cause in the files that a job left"};
+  spec.description =
+      "Reads every file below the given paths, finds formats by content (gzip, xz, zstd and tar are opened), "
+      "joins them to one picture of the job, and prints a report: the verdict, the culprit, the lines that "
+      "show it, what to do, and what is missing. Files in unknown formats are searched as text.\n\n"
+      "Missing evidence is reported, never assumed. The exit status says what was found.";
+  spec.positional = {.name = "PATH", .required = true, .many = true, .value = flags::Value::kFile,
+                     .help = "file, folder or archive; - is standard input"};
+  spec.flags = {
+      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"json"}, .fallback = "json",
+       .env = "HOLTER_FORMAT", .help = "output format"},
+      {.name = "json", .means = "format=json", .help = "the same as -o json"},
+      {.name = "output", .letter = 'f', .argument = "FILE", .value = flags::Value::kFile,
+       .help = "write the report to a file"},
+      {.name = "fail-on", .argument = "SEVERITY",
+       .choices = {"info", "application", "degraded", "gpu_fatal", "node_fatal", "replace"}, .fallback = "application",
+       .env = "HOLTER_FAIL_ON", .help = "least severity that makes the exit status 1"},
+      {.name = "reproducible", .help = "leave out the time of the report, so that equal input gives equal bytes"},
+      {.name = "rules", .argument = "DIR", .value = flags::Value::kFolder, .env = "HOLTER_RULES",
+       .help = "folder whose files replace or extend the built-in rules"},
+      {.name = "jobs", .letter = 'j', .argument = "N", .value = flags::Value::kNumber, .env = "HOLTER_JOBS",
+       .fallback = "0", .help = "threads that read; 0 is one a core"},
+  };
+  spec.examples = {{"holter diagnose /shared/run42/", "everything that a job left in a folder"},
+                   {"holter diagnose dumps.tar.zst node7.dmesg -o json | jq .verdict", "for a program"},
+                   {"kubectl logs trainer-0 | holter diagnose -", "a log from standard input"}};
+  return {spec, run_diagnose};
 }
 
 }  // namespace holter::app

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
+#include "command.h"
 
 namespace holter::app {
 
-int diagnose_command(const std::vector<std::string>& arguments);
+Command diagnose_command();
 
 }  // namespace holter::app

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnose_command.h"
+#include "app.h"
 
-int main(int argc, char** argv) { return holter::app::diagnose_command({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return holter::app::run({argv + 1, argv + argc}); }

@@ -38,6 +38,12 @@ const char* to_string(Severity s) {
   static constexpr std::array names{"info", "application", "degraded", "gpu_fatal", "node_fatal", "replace"};
   return name_of(s, names);
 }
+std::optional<Severity> parse_severity(std::string_view name) {
+  for (auto s = Severity::kInfo; s <= Severity::kReplace; s = static_cast<Severity>(static_cast<int>(s) + 1)) {
+    if (name == to_string(s)) return s;
+  }
+  return std::nullopt;
+}
 const char* to_string(CulpritKind k) {
   static constexpr std::array names{"rank", "group", "node", "gpu", "link", "process", "config", "software"};
   return name_of(k, names);

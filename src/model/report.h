@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/rank_set.h"
@@ -33,6 +34,8 @@ const char* to_string(Role);
 const char* to_string(Severity);
 const char* to_string(CulpritKind);
 const char* to_string(Risk);
+// The severity of that name ("gpu_fatal"), or nothing.
+std::optional<Severity> parse_severity(std::string_view name);
 
 struct Culprit {
   CulpritKind kind = CulpritKind::kSoftware;
