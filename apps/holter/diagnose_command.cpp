@@ -108,8 +108,8 @@ Command diagnose_command() {
       {.name = "reproducible", .help = "leave out the time of the report, so that equal input gives equal bytes"},
       {.name = "rules", .argument = "DIR", .value = flags::Value::kFolder, .env = "HOLTER_RULES",
        .help = "folder whose files replace or extend the built-in rules"},
-      {.name = "jobs", .letter = 'j', .argument = "N", .value = flags::Value::kNumber, .env = "HOLTER_JOBS",
-       .fallback = "0", .help = "threads that read; 0 is one a core"},
+      {.name = "jobs", .letter = 'j', .argument = "N", .value = flags::Value::kNumber, .fallback = "0",
+       .env = "HOLTER_JOBS", .help = "threads that read; 0 is one a core"},
   };
   spec.examples = {{"holter diagnose /shared/run42/", "everything that a job left in a folder"},
                    {"holter diagnose dumps.tar.zst node7.dmesg -o json | jq .verdict", "for a program"},
