@@ -62,6 +62,7 @@ struct FrGroup {
 
 struct FrStatus {
   std::int32_t pg_id = -1;
+  StrId group_name = StrId::kEmpty;  // key of pg_config; from the entries, else by order of both keys
   std::int64_t last_enqueued = -1;   // -1: never, or not recorded
   std::int64_t last_started = -1;
   std::int64_t last_completed = -1;

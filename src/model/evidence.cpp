@@ -68,6 +68,7 @@ class Remap {
       fix(g.name), fix(g.desc);
       g.ranks = rank_lists_[static_cast<std::uint32_t>(g.ranks)];
     }
+    for (auto& status : d.statuses) fix(status.group_name);
     for (auto& p : d.proxy_ops) fix(p.comm);
   }
   void apply(Event& e) const {

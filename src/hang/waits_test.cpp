@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hang/waits.h"
+
+#include <gtest/gtest.h>
+
+#include "hang/testing.h"
+
+namespace holter::hang {
+namespace {
+
+using model::RankSet;
+using testing::JobMaker;
+
+WaitGraph waits(const JobMaker& job) {
+  const auto known = join_job(job.ev);
+  return build_waits(job.ev, build_calls(job.ev, known), known, SemanticsTable(formats::rules::builtin()));
+}
+
+TEST(Waits, the_rank_that_did_not_come_is_the_origin) {
+  JobMaker job;
+  job.group("0", "[0, 1, 2, 3]");
+  for (int r : {0, 1, 3}) job.dump(r).status("0", 9, 8).call("0", 9, "all_reduce");
+  job.dump(2).status("0", 8, 8);
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kHost);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+  EXPECT_EQ(w.origins[0].victims, (RankSet{0, 1, 3}));
+  EXPECT_EQ(w.origins[0].behind, 1);
+}
+
+TEST(Waits, waiting_is_followed_through_groups) {
+  JobMaker job;  // 0 and 1 wait in dp for 2 and 3, which wait in tp for 3
+  job.group("dp", "[0, 2]").group("dp2", "[1, 3]").group("tp", "[2, 3]");
+  job.dump(0).status("dp", 5, 4).call("dp", 5, "all_reduce");
+  job.dump(1).status("dp2", 5, 4).call("dp2", 5, "all_reduce");
+  job.dump(2).status("dp", 4, 4).status("tp", 8, 7).call("tp", 8, "all_reduce");
+  job.dump(3).status("dp2", 4, 4).status("tp", 7, 7);
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{3});
+  EXPECT_EQ(w.origins[0].victims, (RankSet{0, 1, 2}));
+}
+
+TEST(Waits, launched_and_alone_unfinished_is_the_device) {
+  JobMaker job;
+  job.group("0", "[0, 1, 2]");
+  job.dump(0).status("0", 9, 9);
+  job.dump(1).status("0", 9, 9);
+  job.dump(2).status("0", 9, 8).call("0", 9, "all_reduce");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kDevice);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
+TEST(Waits, all_entered_and_none_left_is_a_stall) {
+  JobMaker job;
+  job.group("0", "[0, 1]");
+  for (int r : {0, 1}) job.dump(r).status("0", 9, 8).call("0", 9, "all_reduce");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kStall);
+}
+
+TEST(Waits, opposite_order_in_two_groups_is_a_cycle) {
+  JobMaker job;
+  job.group("a", "[0, 1, 2]").group("b", "[0, 1, 2]");
+  for (int r : {0, 1}) job.dump(r).status("a", 5, 4).status("b", 6, 6).call("a", 5, "all_reduce");
+  job.dump(2).status("a", 4, 4).status("b", 7, 6).call("b", 7, "all_gather");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kGroupCycle);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
+TEST(Waits, sends_to_each_other_are_a_p2p_cycle) {
+  JobMaker job;
+  job.group("pp", "[0, 1]");
+  job.dump(0).call("pp", 1, "send 0->1");
+  job.dump(1).call("pp", 1, "send 1->0");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kP2pCycle);
+}
+
+TEST(Waits, a_missing_dump_is_unknown_not_guilty) {
+  JobMaker job;  // rank 2 did not come; rank 3 has no dump
+  job.group("0", "[0, 1, 2, 3]");
+  for (int r : {0, 1}) job.dump(r).status("0", 9, 8).call("0", 9, "all_reduce");
+  job.dump(2).status("0", 8, 8);
+  const auto w = waits(job);
+  ASSERT_GE(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kHost);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+  EXPECT_EQ(w.silent, RankSet{3});
+}
+
+TEST(Waits, if_only_a_missing_dump_explains_it_the_answer_is_uncertain) {
+  JobMaker job;
+  job.group("0", "[0, 1, 2]");
+  for (int r : {0, 1}) job.dump(r).status("0", 9, 8).call("0", 9, "all_reduce");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kSilent);
+  EXPECT_FALSE(w.origins[0].certain);
+}
+
+}  // namespace
+}  // namespace holter::hang
