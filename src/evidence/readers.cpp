@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/readers.h"
 
+#include "formats/text/text_reader.h"
+
 namespace holter::evidence {
 
-std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules&) {
+namespace {
+
+using formats::text::LineParser;
+
+// Fresh parsers for one text file.
+std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) {
+  std::vector<std::unique_ptr<LineParser>> parsers;
+  return parsers;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& rules) {
   std::vector<std::unique_ptr<formats::Reader>> readers;
+  readers.push_back(std::make_unique<formats::text::TextReader>([&rules] { return make_line_parsers(rules); }));
   return readers;
 }
 

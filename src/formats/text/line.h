@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct Line {
   model::StrId node = model::StrId::kEmpty;           // of the wrapping
   std::int32_t pid = -1;
   std::int32_t repeats = 1;  // "[repeated 6x across cluster]"
+  // The line has no time of its own; `time` is that of a line near it in the file (a traceback below
+  // a dated line), so it is good to order events of other files only when they are far apart.
+  bool time_inherited = false;
 };
 
 // A parser of one kind of line, or of blocks of lines. State (an open traceback or stack) belongs to
@@ -35,12 +39,18 @@ class LineParser {
  public:
   virtual ~LineParser() = default;
   // Literals of which one stands in every line that starts something for this parser. The text
-  // reader calls on_line() for lines that hold one of them, and for every line while wants_all().
+  // reader calls on_line() for lines that hold one of them (letters in any case), and for every line
+  // while wants_all(). Choose long ones (at least 5 bytes): the shortest of all sets the speed.
   virtual std::vector<std::string_view> triggers() const = 0;
   virtual bool wants_all() const { return false; }
   virtual void on_line(const Line& line, FileContext context, model::Evidence& out) = 0;
   virtual void on_end(FileContext, model::Evidence&) {}
+  // What a file is called in which this parser recognised most: "nccl-log", "kernel-log", "stacks".
+  virtual std::string_view format() const { return "text"; }
 };
+
+// Fresh parsers for one file. Every call gives the same kinds with the same triggers.
+using ParserFactory = std::function<std::vector<std::unique_ptr<LineParser>>()>;
 
 // Helpers for parsers.
 model::SourceRef at(const Line& line, FileContext context);
