@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/readers.h"
 
+#include "formats/flight_recorder/reader.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -19,6 +20,8 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) 
 
 std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& rules) {
   std::vector<std::unique_ptr<formats::Reader>> readers;
+  readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
+  readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
   readers.push_back(std::make_unique<formats::text::TextReader>([&rules] { return make_line_parsers(rules); }));
   return readers;
 }
