@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/diagnose.h"
 
+#include "diagnose/collectives.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/ranking.h"
+#include "diagnose/ras.h"
+#include "diagnose/summary.h"
 
 namespace holter::diagnose {
 
@@ -10,15 +13,12 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   const hang::Job job = hang::join_job(evidence);
   const Context context{evidence, rules, job};
   Output output;
+  const CallAnalysis analysis = diagnose_collectives(context, output);
+  diagnose_ras(context, output);
   for (const auto& diagnoser : registry()) diagnoser.run(context, output);
   model::Report report;
-  report.job.ranks_expected = job.ranks_expected;
-  report.job.ranks_seen = job.seen;
-  report.job.missing_ranks = job.missing();
-  report.job.nodes = job.nodes;
-  report.evidence.files = evidence.files;
-  report.evidence.problems = evidence.problems;
   rank(context, std::move(output), report);
+  summarise(context, analysis, report);
   return report;
 }
 

@@ -2,39 +2,230 @@
 #include "diagnose/ranking.h"
 
 #include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
 
 namespace holter::diagnose {
 
 namespace {
 
-double score(const model::Finding& f) {
-  const double depth = f.depth == model::Depth::kReason ? 0.3 : f.depth == model::Depth::kMechanism ? 0.15 : 0.0;
-  return f.confidence + depth + (f.local ? 0.1 : 0.0);
+using model::Certainty;
+using model::Depth;
+using model::Finding;
+
+constexpr double kConfirmed = 0.85;
+constexpr double kLikely = 0.5;
+constexpr std::size_t kMaxEvidence = 8;
+
+// --- joining -----------------------------------------------------------------
+
+std::set<std::string> culprit_keys(const Finding& f) {
+  std::set<std::string> keys;
+  for (const auto& c : f.culprits) {
+    if (c.rank) keys.insert("rank" + std::to_string(*c.rank));
+    else if (!c.gpu.empty()) keys.insert("gpu" + c.node + c.gpu);
+    else if (!c.node.empty()) keys.insert("node" + c.node);
+    else keys.insert(c.name);
+  }
+  return keys;
+}
+
+bool same_claim(const Finding& a, const Finding& b) {
+  if (a.cause != b.cause) return false;
+  const auto x = culprit_keys(a);
+  const auto y = culprit_keys(b);
+  if (x.empty() || y.empty()) return true;
+  return std::includes(x.begin(), x.end(), y.begin(), y.end()) || std::includes(y.begin(), y.end(), x.begin(), x.end());
+}
+
+template <typename T>
+void append(std::vector<T>& to, std::vector<T>& from, std::size_t limit) {
+  for (auto& item : from) {
+    if (to.size() < limit) to.push_back(std::move(item));
+  }
+}
+
+void append_citations(std::vector<model::Citation>& to, const std::vector<model::Citation>& from, std::size_t limit) {
+  for (const auto& c : from) {
+    const bool there = std::any_of(to.begin(), to.end(), [&](const auto& t) {
+      return t.at.file == c.at.file && t.at.pos == c.at.pos && t.text == c.text;
+    });
+    if (!there && to.size() < limit) to.push_back(c);
+  }
+}
+
+// Independent evidence for one claim adds up, the second half as much.
+double combined(double a, double b) { return std::min(0.97, 1 - (1 - std::max(a, b)) * (1 - 0.5 * std::min(a, b))); }
+
+void join_same(std::vector<Finding>& all) {
+  std::vector<Finding> out;
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.confidence > b.confidence; });
+  for (auto& f : all) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& o) { return same_claim(o, f); });
+    if (same == out.end()) {
+      out.push_back(std::move(f));
+      continue;
+    }
+    same->confidence = combined(same->confidence, f.confidence);
+    append_citations(same->evidence, f.evidence, kMaxEvidence);
+    append_citations(same->against, f.against, kMaxEvidence);
+    append(same->actions, f.actions, 6);
+    append(same->needs, f.needs, 4);
+    same->local = same->local || f.local;
+    if (f.first_ns > 0 && (same->first_ns == 0 || f.first_ns < same->first_ns)) same->first_ns = f.first_ns;
+    if (same->culprits.empty()) same->culprits = std::move(f.culprits);
+    same->ranks = same->ranks | f.ranks;
+  }
+  all = std::move(out);
+}
+
+// --- scoring -----------------------------------------------------------------
+
+bool is_host_mechanism(const Finding& f) {
+  return f.depth == Depth::kMechanism && (f.cause == "host_stuck" || f.cause == "rank_never_joined" || f.cause == "rank_crashed");
+}
+
+class Scorer {
+ public:
+  explicit Scorer(const std::vector<Finding>& all) : all_(all) {
+    for (const auto& f : all_) {
+      if (f.local && f.confidence >= 0.6 && f.first_ns > 0 && (earliest_ == 0 || f.first_ns < earliest_)) earliest_ = f.first_ns;
+    }
+  }
+
+  double score(const Finding& f) const {
+    double s = f.confidence;
+    if (f.depth == Depth::kReason) s += 0.3;
+    if (f.depth == Depth::kMechanism) s += 0.15;
+    if (f.local) s += 0.1;
+    if (f.local && f.first_ns > 0 && f.first_ns == earliest_) s += 0.1;
+    if (explained(f)) s -= 0.5;
+    if (f.cause == "no_fault" && contradicted_no_fault(f)) s -= 0.6;
+    if (f.cause == "unknown") s -= 0.3;
+    return s + agreement(f);
+  }
+
+  bool explained(const Finding& f) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const Finding& g) {
+      if (&g == &f || g.confidence < 0.55) return false;
+      const auto lists = [](const Finding& a, const Finding& b) {
+        return std::find(a.explains_causes.begin(), a.explains_causes.end(), b.cause) != a.explains_causes.end();
+      };
+      return lists(g, f) && !lists(f, g);
+    });
+  }
+
+ private:
+  // The stack or log of a rank that the calls also point at, and not of one that merely waits.
+  double agreement(const Finding& f) const {
+    if (f.ranks.empty()) return 0;
+    double s = 0;
+    for (const auto& g : all_) {
+      if (&g == &f || g.ranks.empty() || g.depth == f.depth) continue;
+      if (g.ranks == f.ranks && f.depth > g.depth) s = std::max(s, 0.12);
+      const bool elsewhere = (g.ranks & f.ranks).empty() && is_host_mechanism(g) && g.confidence >= 0.7 && f.depth == Depth::kReason && !f.local;
+      if (elsewhere) return -0.25;
+    }
+    return s;
+  }
+  bool contradicted_no_fault(const Finding& f) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const Finding& g) {
+      return &g != &f && g.cause != "no_fault" && g.confidence >= 0.5 && g.severity != model::Severity::kInfo &&
+             std::find(f.explains_causes.begin(), f.explains_causes.end(), g.cause) == f.explains_causes.end();
+    });
+  }
+
+  const std::vector<Finding>& all_;
+  std::int64_t earliest_ = 0;
+};
+
+void order(std::vector<Finding>& all) {
+  const Scorer scorer(all);
+  std::vector<std::pair<double, std::size_t>> scores;
+  for (std::size_t i = 0; i < all.size(); ++i) scores.emplace_back(-scorer.score(all[i]), i);
+  std::stable_sort(scores.begin(), scores.end());
+  std::vector<Finding> out;
+  for (const auto& [score, i] : scores) out.push_back(std::move(all[i]));
+  all = std::move(out);
+}
+
+// --- roles -------------------------------------------------------------------
+
+bool explains(const Finding& root, const Finding& f) {
+  const auto& list = root.explains_causes;
+  if (std::find(list.begin(), list.end(), f.cause) != list.end()) return true;
+  if (f.depth == Depth::kSymptom && root.depth != Depth::kSymptom) return true;
+  return f.depth == Depth::kMechanism && root.depth == Depth::kReason && (f.ranks.empty() || root.ranks.empty() || !(f.ranks & root.ranks).empty());
+}
+
+Certainty certainty_of(const Finding& f) {
+  if (f.cause == "unknown") return Certainty::kInconclusive;
+  return f.confidence >= kConfirmed ? Certainty::kConfirmed : f.confidence >= kLikely ? Certainty::kLikely : Certainty::kInconclusive;
+}
+
+// The mechanism that points at the same ranks supports the reason.
+void support_root(std::vector<Finding>& all) {
+  auto& root = all.front();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const auto& f = all[i];
+    if (f.depth == root.depth || f.ranks.empty() || f.ranks != root.ranks) continue;
+    root.confidence = combined(root.confidence, f.confidence);
+    append_citations(root.evidence, f.evidence, kMaxEvidence);
+    root.actions.insert(root.actions.end(), f.actions.begin(), f.actions.end());
+    return;
+  }
+}
+
+void assign(std::vector<Finding>& all) {
+  int finding = 0, citation = 0;
+  for (auto& f : all) {
+    f.id = "F" + std::to_string(++finding);
+    f.certainty = certainty_of(f);
+    for (auto* list : {&f.evidence, &f.against}) {
+      for (auto& c : *list) c.id = "E" + std::to_string(++citation);
+    }
+  }
+  auto& root = all.front();
+  root.role = root.certainty == Certainty::kInconclusive ? model::Role::kContributing : model::Role::kRoot;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const bool follows = root.role == model::Role::kRoot && explains(root, all[i]);
+    all[i].role = follows ? model::Role::kSecondary : model::Role::kContributing;
+    if (follows) root.explains.push_back(all[i].id);
+  }
+}
+
+void set_verdict(const Finding& root, model::Report& report) {
+  report.verdict.kind = root.certainty == Certainty::kInconclusive && root.cause == "unknown" ? model::VerdictKind::kUndetermined : root.kind;
+  report.verdict.certainty = root.certainty;
+  report.verdict.summary = root.title;
+  if (root.cause == "no_fault") {
+    report.verdict.kind = model::VerdictKind::kNone;
+    report.verdict.certainty = Certainty::kNoFault;
+  } else if (root.certainty == Certainty::kInconclusive) {
+    report.verdict.summary = "Not decided by this evidence. Best lead: " + root.title;
+  }
+  report.owner = root.owner;
+  report.decision.restart = root.certainty == Certainty::kInconclusive ? model::Restart::kUnknown : root.restart;
+  if (root.certainty != Certainty::kInconclusive) report.decision.exclude_nodes = root.exclude_nodes;
+  report.decision.why = root.actions.empty() ? root.title : root.actions.front().text;
 }
 
 }  // namespace
 
-void rank(const Context&, Output output, model::Report& report) {
+void rank(const Context& context, Output output, model::Report& report) {
   auto& all = output.findings;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return score(a) > score(b); });
-  int finding = 0, citation = 0;
-  for (auto& f : all) {
-    f.id = "F" + std::to_string(++finding);
-    f.role = finding == 1 ? model::Role::kRoot : model::Role::kContributing;
-    f.certainty = f.confidence >= 0.85 ? model::Certainty::kConfirmed
-                  : f.confidence >= 0.5 ? model::Certainty::kLikely
-                                        : model::Certainty::kInconclusive;
-    for (auto& c : f.evidence) c.id = "E" + std::to_string(++citation);
-    for (auto& c : f.against) c.id = "E" + std::to_string(++citation);
-  }
-  if (!all.empty()) {
-    const auto& root = all.front();
-    report.verdict = {root.kind, root.certainty, root.title};
-    report.owner = root.owner;
-    report.decision.restart = root.restart;
-    report.decision.exclude_nodes = root.exclude_nodes;
+  // Evidence or silence: a claim without a citation is not made.
+  std::erase_if(all, [](const Finding& f) { return f.evidence.empty(); });
+  join_same(all);
+  if (all.empty()) {
+    report.verdict.kind = model::VerdictKind::kUndetermined;
+    report.verdict.summary = context.evidence.files.empty() ? "No evidence was read" : "This evidence shows no cause and no fault";
   } else {
-    report.verdict.summary = "The evidence shows no cause";
+    order(all);
+    support_root(all);
+    assign(all);
+    set_verdict(all.front(), report);
   }
   report.findings = std::move(all);
   report.ruled_out = std::move(output.ruled_out);
