@@ -27,8 +27,21 @@ namespace log = base::log;
 
 namespace {
 
-std::string render(const model::Report& report, const flags::Parsed&) {
-  return report::to_json(report) + "\n";
+std::string render(const model::Report& report, const flags::Parsed& parsed) {
+  const auto format = parsed.get("format");
+  if (format == "json") return report::to_json(report) + "\n";
+  if (format == "markdown") return report::to_markdown(report);
+  const bool to_file = parsed.has("output");
+  const auto when = parsed.get("color");
+  const auto mode = when == "always"  ? base::ColourMode::kAlways
+                    : when == "never" ? base::ColourMode::kNever
+                                      : base::ColourMode::kAuto;
+  const auto terminal = base::inspect(stdout, mode, ::getenv);
+  report::TextOptions options;
+  options.full = parsed.has("full");
+  options.colour = terminal.colour && (!to_file || mode == base::ColourMode::kAlways);
+  options.unicode = terminal.unicode;
+  return report::to_text(report, options);
 }
 
 int thread_count(const flags::Parsed& parsed) {
@@ -97,9 +110,11 @@ Command diagnose_command() {
   spec.positional = {.name = "PATH", .required = true, .many = true, .value = flags::Value::kFile,
                      .help = "file, folder or archive; - is standard input"};
   spec.flags = {
-      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"json"}, .fallback = "json",
+      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json", "markdown"},
+       .fallback = "text",
        .env = "HOLTER_FORMAT", .help = "output format"},
       {.name = "json", .means = "format=json", .help = "the same as -o json"},
+      {.name = "full", .help = "text: everything, not only the first screen"},
       {.name = "output", .letter = 'f', .argument = "FILE", .value = flags::Value::kFile,
        .help = "write the report to a file"},
       {.name = "fail-on", .argument = "SEVERITY",

@@ -24,6 +24,17 @@ std::size_t utf8_length(std::string_view text) {
   return n;
 }
 
+// Marks that reorder or hide the text around them (bidirectional controls, zero-width characters).
+bool is_invisible_control(std::string_view sequence) {
+  if (sequence.size() == 2) return sequence == "\xD8\x9C";
+  if (sequence.size() != 3 || sequence[0] != '\xE2') {
+    return sequence == "\xEF\xBB\xBF";
+  }
+  const auto middle = static_cast<unsigned char>(sequence[1]), last = static_cast<unsigned char>(sequence[2]);
+  return (middle == 0x80 && ((last >= 0x8B && last <= 0x8F) || (last >= 0xA8 && last <= 0xAE))) ||
+         (middle == 0x81 && last >= 0xA0 && last <= 0xAF);
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text) {
@@ -80,7 +91,7 @@ std::string printable(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text[0]);
     const std::size_t n = utf8_length(text);
     const bool c1 = n == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-    if (n == 0 || c1) {
+    if (n == 0 || c1 || is_invisible_control(text.substr(0, n))) {
       out += "\xEF\xBF\xBD";
       text.remove_prefix(n == 0 ? 1 : n);
     } else if ((byte < 0x20 && byte != '\t') || byte == 0x7F) {

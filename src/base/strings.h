@@ -19,7 +19,8 @@ std::vector<std::string_view> split_blanks(std::string_view text);
 bool contains_ignore_case(std::string_view text, std::string_view part);
 // At most `limit` bytes, cut at a UTF-8 boundary and ended with "..." when cut.
 std::string ellipsize(std::string_view text, std::size_t limit);
-// Control bytes and invalid UTF-8 replaced by U+FFFD or escapes, so that it is safe on a terminal.
+// Control bytes, bidirectional controls and invalid UTF-8 replaced by U+FFFD or escapes, so that it
+// is safe on a terminal and reads in the order in which it is written.
 std::string printable(std::string_view text);
 // Number of edits between two words, for "did you mean".
 std::size_t edit_distance(std::string_view a, std::string_view b);

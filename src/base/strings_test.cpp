@@ -27,6 +27,8 @@ TEST(Strings, printable_leaves_nothing_for_the_terminal) {
   EXPECT_EQ(printable("\xff"), "\xEF\xBF\xBD");
   EXPECT_EQ(printable("gr\xC3\xBC" "n"), "gr\xC3\xBC" "n");
   EXPECT_EQ(printable("\xC2\x9B" "31m"), "\xEF\xBF\xBD" "31m");
+  EXPECT_EQ(printable("a\xE2\x80\xAE" "b\xE2\x81\xA6" "c\xE2\x80\x93"),
+            "a\xEF\xBF\xBD" "b\xEF\xBF\xBD" "c\xE2\x80\x93");  // RLO, LRI; the dash stays
 }
 
 TEST(Strings, ellipsize_keeps_characters_whole) {

@@ -53,6 +53,9 @@ struct Citation {
   std::string source;  // path of the file, assigned by the ranking from `at`
   std::string text;
   std::string why;
+  // The lines around it as they stand in the file (evidence/context fills them), each bounded.
+  std::vector<std::string> context;
+  std::uint64_t context_first = 0;  // line number of context[0]
 };
 
 struct Action {
