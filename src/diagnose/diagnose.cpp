@@ -3,6 +3,7 @@
 
 #include "diagnose/collectives.h"
 #include "diagnose/diagnoser.h"
+#include "diagnose/progress.h"
 #include "diagnose/ranking.h"
 #include "diagnose/ras.h"
 #include "diagnose/summary.h"
@@ -14,6 +15,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   const Context context{evidence, rules, job};
   Output output;
   const CallAnalysis analysis = diagnose_collectives(context, output);
+  diagnose_progress(context, analysis, output);
   diagnose_ras(context, output);
   for (const auto& diagnoser : registry()) diagnoser.run(context, output);
   model::Report report;
