@@ -88,51 +88,46 @@ class CollectiveDiagnosis {
     const bool any_certain = std::any_of(waits_.origins.begin(), waits_.origins.end(), [](const Origin& o) {
       return o.certain && o.kind != OriginKind::kStall && o.kind != OriginKind::kSilent;
     });
-    std::vector<model::Finding> found;
-    for (const auto& o : waits_.origins) {
+    for (const auto& o : joined_origins()) {
       if (o.kind == OriginKind::kSilent && any_certain) {
         out_.gaps.push_back(fmt::format("no evidence of {}: they may wait as well, or hold others up", who(context_, o.ranks)));
         continue;
       }
       if (o.kind == OriginKind::kStall && any_certain) continue;
-      found.push_back(finding_of(o));
-    }
-    join_equal(found);
-    for (auto& f : found) {
-      if (out_.findings.size() < 4 * kMaxFindings) out_.findings.push_back(std::move(f));
+      if (out_.findings.size() < 4 * kMaxFindings) out_.findings.push_back(finding_of(o));
     }
   }
 
-  // Origins of one kind are one answer: "ranks 12,14".
-  void join_equal(std::vector<model::Finding>& found) {
-    std::vector<model::Finding> joined;
-    for (auto& f : found) {
-      auto same = std::find_if(joined.begin(), joined.end(), [&](const auto& j) {
-        return j.cause == f.cause && j.cause != "data_path_stall";
+  // Origins of one kind are one answer, "ranks 12,14"; cycles and stalls of different groups are not.
+  std::vector<Origin> joined_origins() const {
+    std::vector<Origin> joined;
+    for (const auto& o : waits_.origins) {
+      const bool joins = o.kind == OriginKind::kHost || o.kind == OriginKind::kDevice || o.kind == OriginKind::kNeverJoined;
+      const auto same = std::find_if(joined.begin(), joined.end(), [&](const Origin& j) {
+        return (joins && j.kind == o.kind) || (j.kind == o.kind && j.ranks == o.ranks);
       });
       if (same == joined.end()) {
-        joined.push_back(std::move(f));
+        joined.push_back(o);
         continue;
       }
-      if ((same->ranks & f.ranks) == f.ranks) continue;
-      same->ranks = same->ranks | f.ranks;
-      for (auto& c : f.culprits) same->culprits.push_back(std::move(c));
-      for (auto& e : f.evidence) {
-        if (same->evidence.size() < 8) same->evidence.push_back(std::move(e));
-      }
-      same->confidence = std::max(same->confidence, f.confidence);
-      same->title = title_head(same->ranks) + same->title.substr(same->title.find(": "));
+      same->ranks = same->ranks | o.ranks;
+      same->victims = (same->victims | o.victims) - same->ranks;
+      same->groups.insert(same->groups.end(), o.groups.begin(), o.groups.end());
+      same->calls.insert(same->calls.end(), o.calls.begin(), o.calls.end());
+      same->certain = same->certain && o.certain;
+      same->behind = std::max(same->behind, o.behind);
     }
-    found = std::move(joined);
+    for (auto& o : joined) {  // collectives say more than sends
+      std::stable_sort(o.calls.begin(), o.calls.end(), [](const auto& x, const auto& y) { return x.p2p < y.p2p; });
+    }
+    return joined;
   }
-  std::string title_head(const model::RankSet& ranks) const { return who(context_, ranks); }
-
   model::Finding finding_of(const Origin& o) {
     model::Finding f = base_finding(cause_of(o), confidence_of(o));
     f.ranks = o.ranks;
     f.culprits = rank_culprits(context_, o.ranks);
     const auto where = o.calls.empty() ? std::string("a collective") : call_name(context_, calls_, o.calls.front());
-    f.title = fmt::format("{}: {}", title_head(o.ranks), sentence(o, where));
+    f.title = fmt::format("{}: {}", who(context_, o.ranks), sentence(o, where));
     for (const auto& call : o.calls) {
       if (f.evidence.size() < 4) f.evidence.push_back(cite_call(context_, calls_, call, role_of_call(o)));
     }
