@@ -2,6 +2,8 @@
 #include "evidence/readers.h"
 
 #include "formats/flight_recorder/reader.h"
+#include "formats/kernel/kernel_log.h"
+#include "formats/nccl/nccl_log.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -13,6 +15,8 @@ using formats::text::LineParser;
 // Fresh parsers for one text file.
 std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) {
   std::vector<std::unique_ptr<LineParser>> parsers;
+  parsers.push_back(formats::kernel::make_parser());
+  parsers.push_back(formats::nccl::make_parser());
   return parsers;
 }
 

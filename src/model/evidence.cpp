@@ -83,10 +83,10 @@ class Remap {
     fix(s.node), fix(s.process), fix(s.thread_name), fix(s.tool), fix(s.note);
     for (auto& f : s.frames) apply(f);
   }
-  void apply(NcclComm& c) const { fix(c.host), fix(c.pointer), fix(c.comm_id), fix(c.bus_id); }
-  void apply(NcclEdge& e) const { fix(e.host), fix(e.via); }
-  void apply(NcclRing& r) const { fix(r.host); }
-  void apply(NcclTree& t) const { fix(t.host); }
+  void apply(NcclComm& c) const { fix(c.host), fix(c.pointer), fix(c.comm_id), fix(c.bus_id), fix(c.last_op); }
+  void apply(NcclEdge& e) const { fix(e.host), fix(e.comm), fix(e.via); }
+  void apply(NcclRing& r) const { fix(r.host), fix(r.comm); }
+  void apply(NcclTree& t) const { fix(t.host), fix(t.comm); }
   void apply(NcclProcessFact& f) const { fix(f.host), fix(f.key), fix(f.value); }
   void apply(RasReply& r) const {
     fix(r.nccl_version);

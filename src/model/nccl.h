@@ -30,6 +30,10 @@ struct NcclComm {
   StrId bus_id = StrId::kEmpty;   // hex as printed
   InitStage stage = InitStage::kNone;
   GlobalRank global_rank = GlobalRank::kNone;  // of the file or line prefix
+  std::int32_t nodes = -1, local_ranks = -1;   // "nNodes", "localRanks"
+  // The last operation of NCCL_DEBUG_SUBSYS=COLL lines; counts compare within one function only.
+  StrId last_op = StrId::kEmpty;
+  std::int64_t op_count = -1;
   Timestamp start, complete;
 };
 
@@ -40,6 +44,7 @@ struct NcclEdge {
   SourceRef at;
   StrId host = StrId::kEmpty;
   std::int32_t pid = -1;
+  StrId comm = StrId::kEmpty;  // NcclComm::pointer in that process
   std::int32_t channel = -1;
   std::int32_t from = -1, to = -1;
   bool is_send = true;
@@ -54,6 +59,7 @@ struct NcclRing {
   SourceRef at;
   StrId host = StrId::kEmpty;
   std::int32_t pid = -1;
+  StrId comm = StrId::kEmpty;  // NcclComm::pointer in that process
   std::int32_t channel = -1;
   std::vector<std::int32_t> order;       // whole ring, or empty
   std::int32_t prev = -1, rank = -1, next = -1;  // or one rank's place
@@ -64,6 +70,7 @@ struct NcclTree {
   SourceRef at;
   StrId host = StrId::kEmpty;
   std::int32_t pid = -1;
+  StrId comm = StrId::kEmpty;  // NcclComm::pointer in that process
   std::int32_t channel = -1;
   std::int32_t rank = -1, up = -1;
   std::array<std::int32_t, 3> down{-1, -1, -1};
