@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/terminal.h"
 #include "diagnose/diagnose.h"
 #include "evidence/read.h"
@@ -53,7 +54,7 @@ base::Result<model::Evidence> read_evidence(const std::vector<std::string>& path
                                             const flags::Parsed& parsed) {
   Progress progress(isatty(STDERR_FILENO) == 1 && !parsed.has("quiet"));
   evidence::Options options;
-  options.threads = thread_count(parsed);
+  options.executor = base::thread_executor(thread_count(parsed));
   options.progress = [&](std::size_t done, std::size_t known) { progress.update(done, known); };
   return evidence::read(paths, rules, options);
 }

@@ -41,10 +41,17 @@ std::uint32_t intern_item(std::vector<Item>& items, Index& index, const Item& it
 
 std::string key_of(const Problem& p) { return std::to_string(value(p.at.file)) + '|' + p.what; }
 
+std::string text_of(const std::vector<std::int32_t>& ranks) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
+  return out + "]";
+}
+
 // Rewrites the ids of one Evidence into those of another.
 class Remap {
  public:
-  Remap(Evidence& to, Evidence& from) : strings_(to.strings.remap(from.strings)) {
+  Remap(Evidence& to, Evidence& from)
+      : strings_(to.strings.remap(from.strings)), first_file_(static_cast<std::uint32_t>(to.files.size())) {
     for (auto& frames : from.frame_lists) {
       for (auto& f : frames) apply(f);
       frames_.push_back(to.intern_frames(frames));
@@ -57,13 +64,14 @@ class Remap {
   }
 
   void apply(SourceFile& f) const { fix(f.name_node); }
+  void apply(Problem& p) const { fix(p.at); }
   void apply(FrEntry& e) const {
     fix(e.group_name), fix(e.group_desc), fix(e.op), fix(e.backend), fix(e.thread_name);
     e.shape = shapes_[static_cast<std::uint32_t>(e.shape)];
     e.frames = frames_[static_cast<std::uint32_t>(e.frames)];
   }
   void apply(FrDump& d) const {
-    fix(d.version), fix(d.nccl_version);
+    fix(d.file), fix(d.version), fix(d.nccl_version);
     for (auto& g : d.groups) {
       fix(g.name), fix(g.desc);
       g.ranks = rank_lists_[static_cast<std::uint32_t>(g.ranks)];
@@ -72,32 +80,37 @@ class Remap {
     for (auto& p : d.proxy_ops) fix(p.comm);
   }
   void apply(Event& e) const {
-    fix(e.kind), fix(e.node), fix(e.gpu), fix(e.text);
+    fix(e.at), fix(e.kind), fix(e.node), fix(e.gpu), fix(e.text);
     for (auto& [key, v] : e.fields) fix(key), fix(v);
   }
   void apply(WatchdogRecord& w) const {
-    fix(w.pg_guid), fix(w.pg_desc), fix(w.node), fix(w.op), fix(w.shape), fix(w.text);
+    fix(w.at), fix(w.pg_guid), fix(w.pg_desc), fix(w.node), fix(w.op), fix(w.shape), fix(w.text);
   }
   void apply(Frame& f) const { fix(f.function), fix(f.file); }
   void apply(StackSample& s) const {
-    fix(s.node), fix(s.process), fix(s.thread_name), fix(s.tool), fix(s.note);
+    fix(s.at), fix(s.node), fix(s.process), fix(s.thread_name), fix(s.tool), fix(s.note);
     for (auto& f : s.frames) apply(f);
   }
-  void apply(NcclComm& c) const { fix(c.host), fix(c.pointer), fix(c.comm_id), fix(c.bus_id), fix(c.last_op); }
-  void apply(NcclEdge& e) const { fix(e.host), fix(e.comm), fix(e.via); }
-  void apply(NcclRing& r) const { fix(r.host), fix(r.comm); }
-  void apply(NcclTree& t) const { fix(t.host), fix(t.comm); }
-  void apply(NcclProcessFact& f) const { fix(f.host), fix(f.key), fix(f.value); }
+  void apply(NcclComm& c) const {
+    fix(c.at), fix(c.host), fix(c.pointer), fix(c.comm_id), fix(c.bus_id), fix(c.last_op);
+  }
+  void apply(NcclEdge& e) const { fix(e.at), fix(e.host), fix(e.comm), fix(e.via); }
+  void apply(NcclRing& r) const { fix(r.at), fix(r.host), fix(r.comm); }
+  void apply(NcclTree& t) const { fix(t.at), fix(t.host), fix(t.comm); }
+  void apply(NcclProcessFact& f) const { fix(f.at), fix(f.host), fix(f.key), fix(f.value); }
   void apply(RasReply& r) const {
-    fix(r.nccl_version);
+    fix(r.at), fix(r.nccl_version);
     for (auto& c : r.comms) {
       fix(c.hash), fix(c.status), fix(c.errors);
       for (auto& rank : c.ranks) fix(rank.host);
       for (auto& w : c.warnings) fix(w);
     }
   }
-  void apply(Fact& f) const { fix(f.node), fix(f.subject), fix(f.key), fix(f.value), fix(f.context), fix(f.text); }
+  void apply(Fact& f) const {
+    fix(f.at), fix(f.node), fix(f.subject), fix(f.key), fix(f.value), fix(f.context), fix(f.text);
+  }
   void apply(Table& t) const {
+    fix(t.at);
     for (auto& c : t.columns) fix(c);
     for (auto& row : t.rows) {
       for (auto& cell : row) fix(cell);
@@ -106,23 +119,23 @@ class Remap {
 
   template <typename T>
   void move(std::vector<T>& to, std::vector<T>& from) const {
-    to.reserve(to.size() + from.size());
-    for (auto& item : from) {
-      apply(item);
-      to.push_back(std::move(item));
+    for (auto& item : from) apply(item);
+    if (to.empty()) {
+      to = std::move(from);
+    } else {  // insert() grows by doubling, so that many small parts stay linear
+      to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     }
     from = {};
   }
 
  private:
-  void fix(StrId& id) const { id = strings_[static_cast<std::uint32_t>(id)]; }
-  static std::string text_of(const std::vector<std::int32_t>& ranks) {
-    std::string out = "[";
-    for (std::size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
-    return out + "]";
+  void fix(FileId& id) const {
+    if (id != FileId::kNone) id = FileId{value(id) + first_file_};
   }
-
+  void fix(SourceRef& ref) const { fix(ref.file); }
+  void fix(StrId& id) const { id = strings_[static_cast<std::uint32_t>(id)]; }
   std::vector<StrId> strings_;
+  std::uint32_t first_file_;
   std::vector<FrameListId> frames_;
   std::vector<ShapeId> shapes_;
   std::vector<RankListId> rank_lists_;
@@ -141,7 +154,7 @@ FrameListId Evidence::intern_frames(const std::vector<Frame>& frames) {
 }
 
 RankListId Evidence::intern_rank_list(std::string_view list) {
-  const auto found = rank_list_index_.find(std::string(list));
+  const auto found = rank_list_index_.find(list);
   if (found != rank_list_index_.end()) return found->second;
   std::string_view body = base::trim(list);
   if (!body.empty() && body.front() == '[') body.remove_prefix(1);
@@ -155,8 +168,10 @@ RankListId Evidence::intern_rank_list(std::string_view list) {
   }
   RankListId id = RankListId::kNone;
   if (good && !ranks.empty()) {
-    id = static_cast<RankListId>(rank_lists.size());
-    rank_lists.push_back(std::move(ranks));
+    // Other spellings of one list share its id.
+    const auto [it, is_new] = rank_list_index_.emplace(text_of(ranks), static_cast<RankListId>(rank_lists.size()));
+    id = it->second;
+    if (is_new) rank_lists.push_back(std::move(ranks));
   }
   rank_list_index_.emplace(std::string(list), id);
   return id;
@@ -187,6 +202,7 @@ void Evidence::merge(Evidence&& other) {
   remap.move(facts, other.facts);
   remap.move(tables, other.tables);
   for (auto& p : other.problems) {
+    remap.apply(p);
     const auto times = p.times;
     add_problem(p.at, p.what);
     problems[problem_index_[key_of(p)]].times += times - 1;

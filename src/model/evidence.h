@@ -4,7 +4,9 @@
 // One Evidence is filled by one thread (its pools are not thread-safe); parts are joined by merge().
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -47,12 +49,18 @@ struct Evidence {
   // Counts equal problems of one file instead of repeating them.
   void add_problem(SourceRef at, std::string what);
 
-  // Moves all of `other` into this one; file ids of `other` are already global.
+  // Moves all of `other` into this one; its files get the next ids here. Joining parts in the order of
+  // their files gives the same result as reading all files into one Evidence.
   void merge(Evidence&& other);
 
  private:
+  struct TextHash {  // finds by string_view without a copy
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> shape_index_;
-  std::unordered_map<std::string, RankListId> rank_list_index_;
+  std::unordered_map<std::string, RankListId, TextHash, std::equal_to<>> rank_list_index_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> frames_index_;
   std::unordered_map<std::string, std::size_t> problem_index_;
 };

@@ -13,6 +13,7 @@ TEST(Evidence, rank_lists_are_parsed_once_and_keep_their_order) {
   const auto id = ev.intern_rank_list("[4, 0, 12]");
   EXPECT_EQ(id, ev.intern_rank_list("[4, 0, 12]"));
   EXPECT_THAT(ev.rank_lists[static_cast<std::uint32_t>(id)], ElementsAre(4, 0, 12));
+  EXPECT_EQ(id, ev.intern_rank_list("[4,0,12]"));
   EXPECT_EQ(ev.intern_rank_list("[0, junk]"), RankListId::kNone);
 }
 
@@ -22,6 +23,24 @@ TEST(Evidence, problems_of_one_kind_are_counted) {
   ev.add_problem({FileId{1}, PosKind::kLine, 1}, "bad line");
   ASSERT_EQ(ev.problems.size(), 2u);
   EXPECT_EQ(ev.problems[0].times, 5u);
+}
+
+TEST(Evidence, merge_appends_files_and_shifts_references) {
+  Evidence all;
+  for (const char* name : {"a", "b"}) {
+    Evidence part;
+    part.files.push_back({.path = name});
+    part.events.push_back({.kind = part.intern("x"), .at = {FileId{0}, PosKind::kLine, 3}});
+    part.add_problem({FileId{0}, PosKind::kNone, 0}, "bad");
+    part.add_problem({}, "no file");
+    all.merge(std::move(part));
+  }
+  EXPECT_EQ(all.events[0].at.file, FileId{0});
+  EXPECT_EQ(all.events[1].at.file, FileId{1});
+  ASSERT_EQ(all.problems.size(), 3u);
+  EXPECT_EQ(all.problems[1].at.file, FileId::kNone);
+  EXPECT_EQ(all.problems[1].times, 2u);
+  EXPECT_EQ(all.problems[2].at.file, FileId{1});
 }
 
 TEST(Evidence, merge_translates_every_id) {

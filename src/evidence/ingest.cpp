@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evidence/ingest.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+
+#include "base/strings.h"
+#include "evidence/decompress.h"
+#include "evidence/tar.h"
+
+namespace holter::evidence {
+
+namespace {
+
+using model::FileStatus;
+
+struct KnownBinary {
+  std::string_view magic;
+  std::string_view note;
+};
+
+// Formats that nobody reads here, named so that the list of unread files explains itself.
+std::string_view describe_unknown(std::string_view head) {
+  using namespace std::string_view_literals;
+  static constexpr std::array kKnown{
+      KnownBinary{"PK\x03\x04"sv, "a zip archive (or a saved model): unpack it and give the folder"},
+      KnownBinary{"BZh"sv, "compressed with bzip2: unpack it first"},
+      KnownBinary{"\x04\x22\x4d\x18"sv, "compressed with lz4: unpack it first"},
+      KnownBinary{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive: unpack it first"},
+      KnownBinary{"\x7f"
+                  "ELF"sv,
+                  "an ELF program, library or core file"},
+      KnownBinary{"\x89PNG"sv, "an image"},
+      KnownBinary{"\xff\xd8\xff"sv, "an image"},
+      KnownBinary{"%PDF-"sv, "a PDF document: export it as text"},
+      KnownBinary{"SQLite format 3"sv, "an SQLite database (Nsight Systems exports are such)"},
+      KnownBinary{"\x93NUMPY"sv, "a NumPy array"},
+      KnownBinary{"LPKSHHRH"sv, "a binary systemd journal: give the output of journalctl"},
+  };
+  for (const auto& known : kKnown) {
+    if (head.starts_with(known.magic)) return known.note;
+  }
+  return head.find('\0') != std::string_view::npos ? "binary data of an unknown format" : "unknown format";
+}
+
+void add_problem(model::Evidence& out, model::FileId id, std::string what) {
+  out.files[value(id)].note = what;
+  out.add_problem({id, model::PosKind::kNone, 0}, std::move(what));
+}
+
+// What ended the data early makes a file that was read a partial one.
+void close_books(model::Evidence& out, model::FileId id, std::string_view trouble) {
+  if (trouble.empty()) return;
+  auto& file = out.files[value(id)];
+  if (file.status == FileStatus::kRead) file.status = FileStatus::kPartial;
+  add_problem(out, id, std::string(trouble));
+}
+
+}  // namespace
+
+void Ingest::read(const Input& input, model::Evidence& out) {
+  model::SourceFile file;
+  file.path = input.shown;
+  file.bytes = input.bytes;
+  file.modified_ns = input.modified_ns;
+  file.note = input.unread;
+  const auto id = static_cast<model::FileId>(out.files.size());
+  std::uint64_t bytes = 0;
+  std::string why;
+  const base::Fd fd = input.unread.empty() ? opener_.open(input, bytes, why) : base::Fd();
+  if (!fd || !budget_.take_file()) {
+    out.files.push_back(std::move(file));
+    if (fd) why = fmt::format("not read: more than {} files", budget_.limits().max_files);
+    if (!why.empty()) add_problem(out, id, why);
+    return;
+  }
+  // The last resort for one input must not be the end of all: memory may run out inside a reader.
+  try {
+    FileStream stream(fd.get(), bytes, buffer_);
+    read_stream(std::move(file), stream, {}, out);
+  } catch (const std::exception& error) {
+    out.files[value(id)].status = FileStatus::kPartial;
+    add_problem(out, id, fmt::format("reading was given up: {}", error.what()));
+  }
+}
+
+void Ingest::read_stream(model::SourceFile file, Stream& stream, Depth depth, model::Evidence& out) {
+  const auto id = static_cast<model::FileId>(out.files.size());
+  out.files.push_back(std::move(file));
+  BoundedStream input(stream, budget_);
+  read_content(id, input, depth, out);
+}
+
+void Ingest::read_content(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out) {
+  const auto head = input.head();
+  if (detect_compression(head) != Compression::kNone) return read_compressed(id, input, depth, out);
+  if (is_tar_header(head)) return read_tar(id, input, depth, out);
+  read_format(id, input, out);
+}
+
+void Ingest::read_compressed(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out) {
+  if (depth.compressions > budget_.limits().max_archive_depth) {
+    return add_problem(out, id, fmt::format("not read: compressed more than {} times",
+                                            budget_.limits().max_archive_depth));
+  }
+  ++depth.compressions;
+  const auto plain = decompress(detect_compression(input.head()), input, budget_.limits());
+  BoundedStream content(*plain, budget_);
+  read_content(id, content, depth, out);
+}
+
+void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out) {
+  out.files[value(id)].format = "tar";
+  if (depth.archives >= budget_.limits().max_archive_depth) {
+    return add_problem(out, id, fmt::format("not read: archives inside archives, more than {} deep",
+                                            budget_.limits().max_archive_depth));
+  }
+  ++depth.archives;
+  out.files[value(id)].status = FileStatus::kRead;
+  TarReader archive(input);
+  std::uint64_t members = 0;
+  const std::string prefix = out.files[value(id)].path + "!";
+  while (const auto member = archive.next()) {
+    if (member->kind == TarMember::Kind::kFolder || member->kind == TarMember::Kind::kLink) continue;
+    if (!budget_.take_file()) {
+      close_books(out, id, fmt::format("more than {} files: the other members were not read",
+                                       budget_.limits().max_files));
+      break;
+    }
+    ++members;
+    model::SourceFile file;
+    file.path = prefix + base::printable(member->name);
+    file.modified_ns = member->modified_ns;
+    file.bytes = member->size;
+    if (member->kind == TarMember::Kind::kFile) {
+      read_stream(std::move(file), archive.content(), depth, out);
+      continue;
+    }
+    file.note = member->kind == TarMember::Kind::kSparse ? "a sparse member of a tar archive" : "not a regular file";
+    const auto member_id = static_cast<model::FileId>(out.files.size());
+    out.files.push_back(std::move(file));
+    if (member->kind == TarMember::Kind::kSparse) {
+      add_problem(out, member_id, "sparse members are not read: pack without --sparse");
+    }
+  }
+  out.files[value(id)].counts["members"] = members;
+  close_books(out, id, archive.trouble());
+}
+
+void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence& out) {
+  const auto head = input.head();
+  auto& file = out.files[value(id)];
+  const formats::Reader* best = nullptr;
+  int confidence = 0;
+  for (const auto& reader : readers_) {
+    const int c = head.empty() ? 0 : reader->probe(file, head);
+    if (c > confidence) best = reader.get(), confidence = c;
+  }
+  if (!best) {
+    file.note = head.empty() ? "empty" : describe_unknown(head);
+    if (head.empty()) file.bytes = 0;
+    return close_books(out, id, input.trouble());
+  }
+  file.format = best->name();
+  file.status = FileStatus::kRead;
+  best->read(input, {id, &file}, out);
+  auto& after = out.files[value(id)];  // a reader may have added files
+  after.bytes = input.bytes();
+  close_books(out, id, input.trouble());
+}
+
+}  // namespace holter::evidence
