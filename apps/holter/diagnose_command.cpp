@@ -32,6 +32,7 @@ std::string render(const model::Report& report, const flags::Parsed& parsed) {
   const auto format = parsed.get("format");
   if (format == "json") return report::to_json(report) + "\n";
   if (format == "markdown") return report::to_markdown(report);
+  if (format == "html") return report::to_html(report);
   const bool to_file = parsed.has("output");
   const auto when = parsed.get("color");
   const auto mode = when == "always"  ? base::ColourMode::kAlways
@@ -111,7 +112,7 @@ Command diagnose_command() {
   spec.positional = {.name = "PATH", .required = true, .many = true, .value = flags::Value::kFile,
                      .help = "file, folder or archive; - is standard input"};
   spec.flags = {
-      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json", "markdown"},
+      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json", "markdown", "html"},
        .fallback = "text",
        .env = "HOLTER_FORMAT", .help = "output format"},
       {.name = "json", .means = "format=json", .help = "the same as -o json"},

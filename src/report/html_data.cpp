@@ -29,7 +29,7 @@ class Names {
  public:
   std::int64_t id(std::string_view name) {
     const auto [it, fresh] = ids_.emplace(std::string(name), ids_.size());
-    if (fresh) list_.emplace_back(name);
+    if (fresh) list_.push_back(one_line(name));
     return static_cast<std::int64_t>(it->second);
   }
   const std::vector<std::string>& list() const { return list_; }
@@ -128,7 +128,7 @@ void write_stacks(JsonOut& out, const model::Report& r) {
   const std::vector<model::StackNode> cut(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kNodeBudget)));
   out.array("stacks", cut, [&](const model::StackNode& n) {
     out.object([&] {
-      out.field("f", n.frame.empty() ? "(no name)" : n.frame);
+      out.field("f", n.frame.empty() ? "(no name)" : one_line(n.frame));
       out.field("r", n.ranks.to_string());
       out.field("n", static_cast<std::int64_t>(n.ranks.empty() ? n.samples : n.ranks.size()));
       out.array("c", n.children, [&](auto child) { out.number(child); });
@@ -152,7 +152,7 @@ void write_rings(JsonOut& out, const model::Report& r) {
       flat.insert(flat.end(), {e.from, e.to, e.broken ? 1 : 0});
     }
     out.object([&] {
-      out.field("name", t.communicator);
+      out.field("name", one_line(t.communicator));
       out.field("channel", std::int64_t{chosen == t.edges.end() ? -1 : chosen->channel});
       out.array("edges", flat, [&](std::int64_t v) { out.number(v); });
     });

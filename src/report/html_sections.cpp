@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "report/escape.h"
 #include "report/words.h"
 
@@ -82,13 +83,13 @@ std::string html_answer(const model::Report& r) {
   }
   out += fmt::format("</p>\n<h1><bdi>{}</bdi></h1>\n", html(r.verdict.summary.empty() ? "The report names no cause." : r.verdict.summary));
   out += facts(r);
-  if (!r.decision.why.empty()) out += fmt::format("<p class=\"why\"><bdi>{}</bdi></p>\n", html(r.decision.why));
+  if (!r.decision.why.empty()) out += fmt::format("<p class=\"why\">Decision: <bdi>{}</bdi></p>\n", html(r.decision.why));
   if (r.findings.empty() || !fault) return out + "</section>\n";
   const auto& root = r.findings.front();
   out += "<ol class=\"lead\">\n";
   for (std::size_t i = 0; i < root.evidence.size() && i < 3; ++i) {
     const auto& c = root.evidence[i];
-    out += fmt::format("<li>{} <code><bdi>{}</bdi></code> <span class=\"why\"><bdi>{}</bdi></span></li>\n", link(c, ids.at(&c)), html(c.text), html(c.why));
+    out += fmt::format("<li>{} <code><bdi>{}</bdi></code> <span class=\"why\"><bdi>{}</bdi></span></li>\n", link(c, ids.at(&c)), html(base::trim(c.text)), html(c.why));
   }
   out += "</ol>\n";
   if (!root.actions.empty()) {
