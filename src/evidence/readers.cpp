@@ -4,6 +4,11 @@
 #include "formats/flight_recorder/reader.h"
 #include "formats/kernel/kernel_log.h"
 #include "formats/nccl/nccl_log.h"
+#include "formats/logs/exit_parser.h"
+#include "formats/logs/progress_parser.h"
+#include "formats/logs/signature_parser.h"
+#include "formats/logs/traceback_parser.h"
+#include "formats/logs/watchdog_parser.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -13,10 +18,16 @@ namespace {
 using formats::text::LineParser;
 
 // Fresh parsers for one text file.
-std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) {
+std::vector<std::unique_ptr<LineParser>> make_line_parsers(
+    const std::shared_ptr<const formats::logs::SignatureSet>& signatures) {
   std::vector<std::unique_ptr<LineParser>> parsers;
   parsers.push_back(formats::kernel::make_parser());
   parsers.push_back(formats::nccl::make_parser());
+  parsers.push_back(formats::logs::make_exit_parser());
+  parsers.push_back(formats::logs::make_progress_parser());
+  parsers.push_back(formats::logs::make_signature_parser(signatures));
+  parsers.push_back(formats::logs::make_traceback_parser());
+  parsers.push_back(formats::logs::make_watchdog_parser());
   return parsers;
 }
 
@@ -26,7 +37,8 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   std::vector<std::unique_ptr<formats::Reader>> readers;
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
-  readers.push_back(std::make_unique<formats::text::TextReader>([&rules] { return make_line_parsers(rules); }));
+  const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);
+  readers.push_back(std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
   return readers;
 }
 

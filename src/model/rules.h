@@ -21,6 +21,7 @@ struct CauseInfo {
 struct Signature {
   std::string id;                   // "torch.store.recv_failed"
   std::vector<std::string> patterns;  // RE2; named groups become event fields
+  std::vector<std::string> examples;  // lines that match, written for the test
   std::string meaning;              // one sentence for people
   std::map<std::string, double> causes;  // votes: cause id -> 0..1
   bool secondary = false;           // says peer, remote, connection, timeout: never a first cause
