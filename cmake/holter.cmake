@@ -81,6 +81,7 @@ function(holter_program name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   if(NOT HOLTER_SANITIZE AND NOT HOLTER_TSAN)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/glibc_floor.cpp)
     # Not -static-libgcc: its unwinder needs GLIBC_2.35.
     target_link_options(${name} PRIVATE -static-libstdc++)
   endif()

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "completion_command.h"
 #include "diagnose_command.h"
+#include "doctor_command.h"
 #include "help_command.h"
 #include "output.h"
 #include "version_command.h"
@@ -23,6 +24,7 @@ namespace {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       diagnose_command(),
+      doctor_command(),
       completion_command(),
       help_command(),
       version_command(),

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed documents are those that the program writes, and their links lead somewhere."""
+import re
+
+from harness import ROOT, Case, main
+
+
+class Docs(Case):
+    def test_the_command_line_reference_is_not_stale(self):
+        text = self.expect(0, "help", "--markdown").stdout.decode()
+        self.assertEqual((ROOT / "docs/reference/cli.md").read_text(), text, "run ./dev docs")
+
+    def test_links_between_documents(self):
+        pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+        self.assertGreater(len(pages), 8)
+        for page in pages:
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+                if "://" not in target:
+                    self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
+    def test_every_folder_of_the_source_has_a_readme(self):
+        for folder in [*(ROOT / "src").iterdir(), ROOT / "apps", ROOT / "rules", ROOT / "tests", ROOT / "tools"]:
+            if folder.is_dir():
+                self.assertTrue((folder / "README.md").exists(), folder.name)
+                self.assertLessEqual(len((folder / "README.md").read_text().splitlines()), 20, folder.name)
+
+
+if __name__ == "__main__":
+    main()
