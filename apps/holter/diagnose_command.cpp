@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include <unistd.h>
@@ -28,11 +27,18 @@ namespace log = base::log;
 
 namespace {
 
-std::string render(const model::Report& report, const flags::Parsed& parsed) {
-  const auto format = parsed.get("format");
-  if (format == "json") return report::to_json(report) + "\n";
-  if (format == "markdown") return report::to_markdown(report);
-  if (format == "html") return report::to_html(report);
+// The format asked for, or the one that the name of the output file asks for.
+std::string_view format_of(const flags::Parsed& parsed) {
+  const std::string_view file = parsed.get("output");
+  if (!parsed.has("format")) {
+    for (const std::string_view format : {"json", "md", "html"}) {
+      if (file.ends_with("." + std::string(format))) return format;
+    }
+  }
+  return parsed.get("format");
+}
+
+std::string text_of(const model::Report& report, const flags::Parsed& parsed) {
   const bool to_file = parsed.has("output");
   const auto when = parsed.get("color");
   const auto mode = when == "always"  ? base::ColourMode::kAlways
@@ -43,7 +49,15 @@ std::string render(const model::Report& report, const flags::Parsed& parsed) {
   options.full = parsed.has("full");
   options.colour = terminal.colour && (!to_file || mode == base::ColourMode::kAlways);
   options.unicode = terminal.unicode;
+  if (terminal.width > 0 && !to_file) options.width = terminal.width;
   return report::to_text(report, options);
+}
+
+std::string render(const model::Report& report, const flags::Parsed& parsed) {
+  const auto format = format_of(parsed);
+  if (format == "json") return report::to_json(report) + "\n";
+  if (format == "md") return report::to_markdown(report);
+  return format == "html" ? report::to_html(report) : text_of(report, parsed);
 }
 
 int thread_count(const flags::Parsed& parsed) {
@@ -112,14 +126,12 @@ Command diagnose_command() {
   spec.positional = {.name = "PATH", .required = true, .many = true, .value = flags::Value::kFile,
                      .help = "file, folder or archive; - is standard input"};
   spec.flags = {
-      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json", "markdown", "html"},
-       .fallback = "text",
-       .env = "HOLTER_FORMAT", .help = "output format"},
+      {.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json", "md", "html"},
+       .fallback = "text", .env = "HOLTER_FORMAT", .help = "output format"},
       {.name = "json", .means = "format=json", .help = "the same as -o json"},
-      {.name = "full", .help = "text: everything, not only the first screen"},
       {.name = "output", .letter = 'f', .argument = "FILE", .value = flags::Value::kFile,
        .help = "write the report to a file; without -o its ending decides the format"},
-      {.name = "full", .help = "print everything, not only the first screen"},
+      {.name = "full", .help = "text: everything, not only the first screen"},
       {.name = "fail-on", .argument = "SEVERITY",
        .choices = {"info", "application", "degraded", "gpu_fatal", "node_fatal", "replace"}, .fallback = "application",
        .env = "HOLTER_FAIL_ON", .help = "least severity that makes the exit status 1"},

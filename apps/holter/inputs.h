@@ -11,11 +11,6 @@ namespace holter::app {
 
 class Inputs {
  public:
-  Inputs() = default;
-  ~Inputs();  // removes the spooled copy of standard input
-  Inputs(const Inputs&) = delete;
-  Inputs& operator=(const Inputs&) = delete;
-
   // A path that does not exist is an error (a slip of the pen must not become a report without it);
   // one that may not be read is said, left out and remembered. "-" is standard input.
   base::Result<bool> prepare(const std::vector<std::string>& arguments);
@@ -24,10 +19,7 @@ class Inputs {
   bool refused() const { return refused_; }
 
  private:
-  base::Result<std::string> spool_stdin();
-
   std::vector<std::string> paths_;
-  std::string spool_folder_;
   bool refused_ = false;
 };
 

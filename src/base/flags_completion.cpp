@@ -67,9 +67,7 @@ std::string bash(const Program& program) {
       "      *) how=\"-W ''\" ;;\n"
       "    esac ;;\n"
       "  esac; fi\n"
-      "  local IFS=$'\\n'\n"
-      "  # shellcheck disable=SC2207\n"
-      "  COMPREPLY=($(eval \"compgen $how -- \\\"\\$current\\\"\"))\n"
+      "  mapfile -t COMPREPLY < <(eval \"compgen $how -- \\\"\\$current\\\"\")\n"
       "}}\n"
       "complete -o filenames -F _{0} {0}\n",
       program.name);

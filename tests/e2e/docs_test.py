@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The committed documents are those that the program writes, and their links lead somewhere."""
 import re
+import subprocess
 
 from harness import ROOT, Case, main
 
@@ -9,6 +10,10 @@ class Docs(Case):
     def test_the_command_line_reference_is_not_stale(self):
         text = self.expect(0, "help", "--markdown").stdout.decode()
         self.assertEqual((ROOT / "docs/reference/cli.md").read_text(), text, "run ./dev docs")
+
+    def test_the_reference_of_rules_is_not_stale(self):
+        done = subprocess.run([ROOT / "tools/make_reference", "--check"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_links_between_documents(self):
         pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
