@@ -58,10 +58,17 @@ void close_books(model::Evidence& out, model::FileId id, std::string_view troubl
   add_problem(out, id, std::string(trouble));
 }
 
+void apply_hint(const NameHint& hint, model::SourceFile& file, model::Evidence& out) {
+  if (hint.rank >= 0) file.name_rank = model::GlobalRank{hint.rank};
+  if (!hint.node.empty()) file.name_node = out.intern(hint.node);
+  if (hint.attempt >= 0) file.name_attempt = hint.attempt;
+}
+
 }  // namespace
 
-void Ingest::read(const Input& input, model::Evidence& out) {
+void Ingest::read(const Input& input, const NameHint& hint, model::Evidence& out) {
   model::SourceFile file;
+  apply_hint(hint, file, out);
   file.path = input.shown;
   file.bytes = input.bytes;
   file.modified_ns = input.modified_ns;
@@ -121,7 +128,6 @@ void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model
   out.files[value(id)].status = FileStatus::kRead;
   TarReader archive(input);
   std::uint64_t members = 0;
-  const std::string prefix = out.files[value(id)].path + "!";
   while (const auto member = archive.next()) {
     if (member->kind == TarMember::Kind::kFolder || member->kind == TarMember::Kind::kLink) continue;
     if (!budget_.take_file()) {
@@ -130,8 +136,7 @@ void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model
       break;
     }
     ++members;
-    model::SourceFile file;
-    file.path = prefix + base::printable(member->name);
+    auto file = member_file(id, member->name, out);
     file.modified_ns = member->modified_ns;
     file.bytes = member->size;
     if (member->kind == TarMember::Kind::kFile) {
@@ -147,6 +152,19 @@ void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model
   }
   out.files[value(id)].counts["members"] = members;
   close_books(out, id, archive.trouble());
+}
+
+// A member is whose its own name says, else whose the archive is.
+model::SourceFile Ingest::member_file(model::FileId archive, const std::string& name, model::Evidence& out) {
+  const auto& outer = out.files[value(archive)];
+  model::SourceFile file;
+  file.name_rank = outer.name_rank;
+  file.name_node = outer.name_node;
+  file.name_attempt = outer.name_attempt;
+  const std::string shown = base::printable(name);
+  apply_hint(hint_of(shown), file, out);
+  file.path = outer.path + "!" + shown;
+  return file;
 }
 
 void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence& out) {

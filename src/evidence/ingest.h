@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evidence/discover.h"
+#include "evidence/name_hints.h"
 #include "evidence/stream.h"
 #include "formats/reader.h"
 #include "model/evidence.h"
@@ -23,7 +24,7 @@ class Ingest {
       : readers_(readers), budget_(budget), opener_(found) {}
 
   // Reads an input and everything inside it into `out`; adds at least one SourceFile.
-  void read(const Input& input, model::Evidence& out);
+  void read(const Input& input, const NameHint& hint, model::Evidence& out);
 
  private:
   struct Depth {
@@ -35,6 +36,7 @@ class Ingest {
   void read_content(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out);
   void read_compressed(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out);
   void read_tar(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out);
+  model::SourceFile member_file(model::FileId archive, const std::string& name, model::Evidence& out);
   void read_format(model::FileId id, BoundedStream& input, model::Evidence& out);
 
   const Readers& readers_;

@@ -6,7 +6,9 @@
 #include <mutex>
 
 #include "evidence/discover.h"
+#include "evidence/identity.h"
 #include "evidence/ingest.h"
+#include "evidence/name_hints.h"
 #include "evidence/readers.h"
 
 namespace holter::evidence {
@@ -74,13 +76,24 @@ class Merger {
   std::size_t next_ = 0;
 };
 
+// Names for hints: with the name of the folder given, which may be that of a node.
+std::vector<std::string> names_of(const Discovery& found) {
+  std::vector<std::string> names;
+  for (const auto& input : found.inputs) {
+    const auto& folder = found.roots[input.root].name;
+    names.push_back(found.roots.size() == 1 && !folder.empty() ? folder + "/" + input.shown : input.shown);
+  }
+  return names;
+}
+
 void read_inputs(const Discovery& found, const Readers& readers, const Options& options, model::Evidence& out) {
   Budget budget(options.limits);
   Progress progress(options, found.inputs.size());
+  const auto hints = hints_of(names_of(found));
   const auto read_range = [&](const Part& part, model::Evidence& into) {
     Ingest ingest(found, readers, budget);
     for (std::size_t i = part.first; i < part.last; ++i) {
-      ingest.read(found.inputs[i], into);
+      ingest.read(found.inputs[i], hints[i], into);
       progress.done_one();
     }
   };
@@ -123,6 +136,7 @@ base::Result<model::Evidence> read(const std::vector<std::string>& paths, const 
   model::Evidence out;
   read_inputs(found, readers, options, out);
   add_troubles(found, out);
+  resolve_identity(out);
   return out;
 }
 
