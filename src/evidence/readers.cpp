@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/readers.h"
 
+#include "formats/facts/facts_parser.h"
+#include "formats/facts/json_reader.h"
+#include "formats/facts/table_reader.h"
 #include "formats/flight_recorder/reader.h"
 #include "formats/kernel/kernel_log.h"
 #include "formats/nccl/nccl_log.h"
@@ -28,6 +31,7 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(
   parsers.push_back(formats::logs::make_signature_parser(signatures));
   parsers.push_back(formats::logs::make_traceback_parser());
   parsers.push_back(formats::logs::make_watchdog_parser());
+  parsers.push_back(formats::facts::make_facts_parser());
   return parsers;
 }
 
@@ -35,6 +39,8 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(
 
 std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& rules) {
   std::vector<std::unique_ptr<formats::Reader>> readers;
+  readers.push_back(std::make_unique<formats::facts::JsonReader>());
+  readers.push_back(std::make_unique<formats::facts::TableReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
   const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxLine = 4096;
 
 // Text that no note holds: logs, stacks and traces belong to other parsers.
 bool is_machine_line(const text::Line& line) {
-  if (line.time.kind != model::TimeKind::kNone || line.rank != model::GlobalRank::kNone) return true;
+  if ((line.time.kind != model::TimeKind::kNone && !line.time_inherited) || line.rank != model::GlobalRank::kNone) return true;
   static constexpr std::array<std::string_view, 14> kMarks{
       "Traceback (most", "  File \"", "frame #", "Thread 0x", "Thread (", "(active", "(idle", "NCCL INFO", "NCCL WARN",
       "Call Trace", "[<0>]", "Process ", "terminate called", "#0 "};
@@ -84,7 +84,8 @@ void FactsParser::judge(const text::Line& line, bool recognised) {
 
 void FactsParser::on_line(const text::Line& line, FileContext context, model::Evidence& out) {
   if (facts_ > kMaxFacts || base::trim(line.body).empty()) return;
-  const bool header = wants_all_ && line.time.kind == model::TimeKind::kNone && host_header(line.body).has_value();
+  const bool own_time = line.time.kind != model::TimeKind::kNone && !line.time_inherited;
+  const bool header = wants_all_ && !own_time && host_header(line.body).has_value();
   if (header) section_node_ = std::string(*host_header(line.body));
   const bool recognised = recognise(line, context, out) || header;
   judge(line, recognised);
