@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/diagnoser.h"
+#include "diagnose/view_diagnosers.h"
 
 namespace holter::diagnose {
 
 const std::vector<Diagnoser>& registry() {
-  static const std::vector<Diagnoser> all{};
+  static const std::vector<Diagnoser> all{
+      {"facts", diagnose_facts},
+  };
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "formats/facts/names.h"
+#include "formats/facts/phrases.h"
 #include "formats/facts/recogniser.h"
 
 namespace holter::formats::facts {
@@ -15,6 +16,7 @@ constexpr std::size_t kPatience = 400;        // unrecognised lines before a fil
 constexpr std::size_t kMaxFacts = 50'000;     // of one file
 constexpr std::size_t kMaxNotes = 200;        // a longer file is no file of notes
 constexpr std::size_t kMaxLine = 4096;
+constexpr std::size_t kMaxPhrase = 16;        // lines with one phrase
 
 // Text that no note holds: logs, stacks and traces belong to other parsers.
 bool is_machine_line(const text::Line& line) {
@@ -38,9 +40,11 @@ FactsParser::FactsParser() : state_(std::make_unique<State>()) {}
 FactsParser::~FactsParser() = default;
 
 std::vector<std::string_view> FactsParser::triggers() const {
-  return {"out of memory. Tried to allocate", "max locked memory", "Max locked memory", "LimitMEMLOCK", "could not insert '",
+  std::vector<std::string_view> all{"out of memory. Tried to allocate", "max locked memory", "Max locked memory", "LimitMEMLOCK", "could not insert '",
           "Unknown symbol", "ACSCtl:", "Driver Version:", "NVML library version", "API mismatch", "BOOT_IMAGE=",
           "DMAR: IOMMU enabled", "NVRM: loading NVIDIA", "iommu: Default domain type"};
+  all.insert(all.end(), phrases().begin(), phrases().end());
+  return all;
 }
 
 bool FactsParser::recognise(const text::Line& line, FileContext context, model::Evidence& out) {
@@ -68,8 +72,19 @@ bool FactsParser::recognise(const text::Line& line, FileContext context, model::
     if (line.node == model::StrId::kEmpty && !section_node_.empty()) facts.set_node(section_node_);
     found = ask(body) || (prefix && !sure && ask_rest());
   }
+  if (!found) phrase(line, facts);
   facts_ += facts.added();
   return found;
+}
+
+// The first lines of each phrase are enough: what repeats adds nothing.
+void FactsParser::phrase(const text::Line& line, FactWriter& facts) {
+  const auto phrase = phrase_in(line.body.substr(0, kMaxLine));
+  if (phrase.empty()) return;
+  auto& seen = phrases_seen_[phrase];
+  if (++seen > kMaxPhrase) return;
+  facts.at_line(line);
+  facts.add("line", line.body, phrase).has_number = false;
 }
 
 void FactsParser::judge(const text::Line& line, bool recognised) {

@@ -6,6 +6,7 @@
 // lines with a trigger are looked at; facts of one file are limited in number.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "formats/text/line.h"
 
 namespace holter::formats::facts {
+
+class FactWriter;
 
 class FactsParser final : public text::LineParser {
  public:
@@ -33,11 +36,13 @@ class FactsParser final : public text::LineParser {
     model::StrId node;
   };
   bool recognise(const text::Line& line, FileContext context, model::Evidence& out);
+  void phrase(const text::Line& line, FactWriter& facts);
   void judge(const text::Line& line, bool recognised);
 
   std::unique_ptr<State> state_;
   std::vector<Note> notes_;
   std::string section_node_;
+  std::map<std::string_view, std::size_t> phrases_seen_;  // keys are literals
   bool wants_all_ = true;
   bool maybe_notes_ = true;  // nothing says yet that it is a log, a stack or a trace
   std::size_t lines_ = 0, recognised_ = 0, facts_ = 0;
