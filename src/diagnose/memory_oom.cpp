@@ -17,7 +17,7 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 struct Oom {
   const model::Fact* fact = nullptr;
-  double tried = 0, total = 0, free = 0, allocated = 0, unallocated = -1;
+  double tried = 0, total = 0, free = 0, allocated = 0, unallocated = -1, reserved = -1;
 };
 
 std::vector<Oom> read_ooms(const EvidenceView& view) {
@@ -32,10 +32,10 @@ std::vector<Oom> read_ooms(const EvidenceView& view) {
     if (key == "oom.free_bytes") at->free = f->number;
     if (key == "oom.allocated_bytes") at->allocated = f->number;
     if (key == "oom.unallocated_bytes") at->unallocated = f->number;
-    if (key == "oom.reserved_bytes") at->unallocated = f->number;  // made a difference below
+    if (key == "oom.reserved_bytes") at->reserved = f->number;
   }
   for (auto& o : out) {
-    if (o.unallocated > o.allocated && o.allocated > 0) o.unallocated -= o.allocated;
+    if (o.unallocated < 0 && o.reserved >= o.allocated) o.unallocated = o.reserved - o.allocated;
   }
   return out;
 }

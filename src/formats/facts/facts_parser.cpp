@@ -99,6 +99,11 @@ void FactsParser::judge(const text::Line& line, bool recognised) {
 
 void FactsParser::on_line(const text::Line& line, FileContext context, model::Evidence& out) {
   if (facts_ > kMaxFacts || base::trim(line.body).empty()) return;
+  if (!wants_all_) {
+    // A log that repeats one phrase a million times must stay cheap.
+    const auto known = phrases_seen_.find(phrase_in(line.body.substr(0, kMaxLine)));
+    if (known != phrases_seen_.end() && known->second >= kMaxPhrase) return;
+  }
   const bool own_time = line.time.kind != model::TimeKind::kNone && !line.time_inherited;
   const bool header = wants_all_ && !own_time && host_header(line.body).has_value();
   if (header) section_node_ = std::string(*host_header(line.body));
