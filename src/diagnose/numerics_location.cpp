@@ -24,6 +24,12 @@ bool is_unchanged(const std::string& condition) {
   return re2::RE2::PartialMatch(condition, words);
 }
 
+// A change of the software, not an observation ("hash identical on all nodes").
+bool is_option(const std::string& condition) {
+  static const re2::RE2 words(R"((?i)=|\b(off|disabled?|without|revert(ed)?|older|downgraded?|eager|removed)\b)");
+  return re2::RE2::PartialMatch(condition, words);
+}
+
 // The rank that fails first, by a table of runs or by NaN check lines.
 struct Bad {
   int rank = -1;
@@ -125,7 +131,7 @@ void hardware(const EvidenceView& view, const Bad& bad, const Swaps& swaps, Outp
 void stays(const EvidenceView& view, const Swaps& swaps, Output& out) {
   const Experiment* option = nullptr;
   for (const auto& e : view.experiments()) {
-    if (e.good && !is_swap(e.condition)) option = &e;
+    if (e.good && !is_swap(e.condition) && is_option(e.condition)) option = &e;
   }
   auto f = make_finding({"misattributed", model::VerdictKind::kNumeric, model::Owner::kUserCode, option ? 0.88 : 0.72},
                         fmt::format("Not the hardware: the symptom remains after the swap ({}){}", base::ellipsize(swaps.persisted[0]->condition, 80),

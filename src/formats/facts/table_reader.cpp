@@ -45,7 +45,7 @@ Cells cells_of(std::string_view line, char separator) {
 }
 
 bool is_column_name(std::string_view cell) {
-  if (cell.empty() || cell.size() > 64 || quantity(cell)) return false;
+  if (cell.empty() || cell.size() > 64) return false;
   const char first = cell[0];
   if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '%')) return false;
   return cell.find_first_of("{}\"=<>;") == std::string_view::npos && std::count(cell.begin(), cell.end(), ' ') <= 4;

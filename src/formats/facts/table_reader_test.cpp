@@ -35,6 +35,12 @@ TEST(TableReader, Csv) {
   EXPECT_EQ(r.ev.tables[0].lines[1], 3u);
 }
 
+TEST(TableReader, NanAndInfAreColumnNames) {
+  const auto r = read("layer,absmax,inf,nan\n0,1.5,0,0\n1,inf,3,nan\n");
+  ASSERT_EQ(r.ev.tables.size(), 1u);
+  EXPECT_EQ(cell(r, 1, 3), "nan");
+}
+
 TEST(TableReader, NvidiaSmiQueryAndDmon) {
   const auto r = read("name, pcie.link.gen.current, power.draw [W]\n\"NVIDIA A100, 80GB\", 4, 71.2 W\n");
   ASSERT_EQ(r.ev.tables.size(), 1u);
