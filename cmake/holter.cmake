@@ -36,7 +36,8 @@ if(HOLTER_TSAN)
   target_link_options(holter_options INTERFACE -fsanitize=thread)
 endif()
 if(HOLTER_FUZZ)
-  target_compile_options(holter_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(holter_options INTERFACE -fsanitize=fuzzer-no-link
+    -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/ubsan_ignore.txt)
 endif()
 
 # holter_library(NAME SRCS a.cpp ... [DEPS targets...] [TESTS a_test.cpp ...] [FUZZ a_fuzz.cpp ...])
