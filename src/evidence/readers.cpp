@@ -12,6 +12,7 @@
 #include "formats/logs/signature_parser.h"
 #include "formats/logs/traceback_parser.h"
 #include "formats/logs/watchdog_parser.h"
+#include "formats/ras/ras_reader.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -43,6 +44,7 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   readers.push_back(std::make_unique<formats::facts::TableReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
+  readers.push_back(std::make_unique<formats::ras::RasReader>());
   const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);
   readers.push_back(std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
   return readers;

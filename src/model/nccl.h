@@ -103,7 +103,15 @@ struct RasRank {
   bool finalize = false, destroy = false, abort = false;
   // Launch counts: Broadcast, Reduce, AllGather, ReduceScatter, AllReduce; -1 unknown.
   std::array<std::int64_t, 5> counts{-1, -1, -1, -1, -1};
+  std::int64_t launched = -1;  // text mode up to 2.25: operations of any kind; -1 unknown
   std::uint64_t line = 0;  // where this rank stands in the reply
+};
+
+// "26 ranks have launched up to operation 6650": who they are is listed for outliers only.
+struct RasLaunched {
+  std::int32_t ranks = 0;
+  std::int32_t op = -1;     // index into RasRank::counts; -1: operations of any kind
+  std::int64_t count = -1;
 };
 
 struct RasComm {
@@ -113,6 +121,7 @@ struct RasComm {
   StrId status = StrId::kEmpty;   // "RUNNING", "INIT", "NOCOMM", ...
   StrId errors = StrId::kEmpty;   // "INCOMPLETE", "DEAD", ...
   std::vector<RasRank> ranks;
+  std::vector<RasLaunched> launched;  // text mode: sizes of the groups that differ in counts
   std::vector<StrId> warnings;    // verbatim lines of this communicator's warnings
 };
 

@@ -7,7 +7,7 @@
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
 
-#include "formats/flight_recorder/byte_cursor.h"
+#include "formats/byte_cursor.h"
 
 namespace holter::formats::flight_recorder {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/flight_recorder/byte_cursor.h"
+#include "formats/byte_cursor.h"
 
 namespace holter::formats::flight_recorder {
 

@@ -11,7 +11,7 @@
 
 #include "formats/reader.h"
 
-namespace holter::formats::flight_recorder {
+namespace holter::formats {
 
 class ByteCursor {
  public:
@@ -89,4 +89,4 @@ class ByteCursor {
   std::string scratch_;
 };
 
-}  // namespace holter::formats::flight_recorder
+}  // namespace holter::formats
