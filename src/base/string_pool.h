@@ -7,12 +7,14 @@
 #include <deque>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace holter::base {
 
 enum class StrId : std::uint32_t { kEmpty = 0 };
+
+// 64-bit XXH3, the hash of all tables of text.
+std::uint64_t hash_of(std::string_view text);
 
 class StringPool {
  public:
@@ -27,10 +29,17 @@ class StringPool {
   std::vector<StrId> remap(const StringPool& other);
 
  private:
+  // Open addressing over a power of two of slots, at most half of them used.
+  struct Slot {
+    std::uint32_t id_plus_1 = 0;  // 0: free
+    std::uint32_t tag = 0;        // other half of the hash
+  };
+
   std::string_view store(std::string_view text);
+  void grow();
 
   std::vector<std::string_view> texts_;
-  std::unordered_map<std::string_view, StrId> ids_;
+  std::vector<Slot> slots_;
   std::deque<std::unique_ptr<char[]>> blocks_;
   std::size_t block_used_ = 0;
   std::size_t block_size_ = 0;

@@ -56,7 +56,7 @@ struct Evidence {
  private:
   struct TextHash {  // finds by string_view without a copy
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    std::size_t operator()(std::string_view text) const { return base::hash_of(text); }
   };
 
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> shape_index_;
