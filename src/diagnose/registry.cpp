@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/diagnoser.h"
+#include "diagnose/first_failure.h"
+#include "diagnose/signatures.h"
 #include "diagnose/view_diagnosers.h"
 
 namespace holter::diagnose {
@@ -7,6 +9,8 @@ namespace holter::diagnose {
 const std::vector<Diagnoser>& registry() {
   static const std::vector<Diagnoser> all{
       {"facts", diagnose_facts},
+      {"first_failure", diagnose_first_failure},
+      {"signatures", diagnose_signatures},
   };
   return all;
 }

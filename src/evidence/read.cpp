@@ -10,6 +10,7 @@
 #include "evidence/ingest.h"
 #include "evidence/name_hints.h"
 #include "evidence/readers.h"
+#include "formats/text/timestamps.h"
 
 namespace holter::evidence {
 
@@ -137,6 +138,7 @@ base::Result<model::Evidence> read(const std::vector<std::string>& paths, const 
   read_inputs(found, readers, options, out);
   add_troubles(found, out);
   resolve_identity(out);
+  formats::text::align_years(out);
   return out;
 }
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/log_failures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace holter::diagnose {
+
+namespace {
+
+// Exceptions that only report what a peer or a launcher did.
+bool is_secondary_exception(std::string_view name) {
+  for (const std::string_view part : {"DistBackendError", "DistNetworkError", "DistStoreError", "RayTaskError", "ChildFailedError",
+                                      "ActorDiedError", "RayActorError", "ConnectionError", "ConnectionResetError",
+                                      "ConnectionRefusedError", "BrokenPipeError", "EngineDeadError", "SignalException",
+                                      "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "TimeoutError"}) {
+    if (name.ends_with(part)) return true;
+  }
+  return false;
+}
+
+using Place = std::pair<model::FileId, std::uint64_t>;
+
+class Collector {
+ public:
+  explicit Collector(const Context& context) : context_(context) {
+    for (const auto& s : context.rules.signatures) signatures_.emplace(s.id, &s);
+  }
+
+  std::vector<LogFailure> run() {
+    for (const auto& e : context_.evidence.events) {
+      const auto found = signatures_.find(context_.text(e.kind));
+      if (found != signatures_.end()) note(*found->second, e);
+    }
+    for (const auto& e : context_.evidence.events) {
+      if (context_.text(e.kind) == "traceback" && !known_.contains({e.at.file, e.at.pos})) traceback(e);
+    }
+    std::vector<LogFailure> out;
+    for (auto& [key, failure] : failures_) {
+      std::stable_sort(failure.events.begin(), failure.events.end(),
+                       [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+      out.push_back(std::move(failure));
+    }
+    return out;
+  }
+
+ private:
+  void note(const model::Signature& signature, const model::Event& e) {
+    known_.insert({e.at.file, e.at.pos});
+    for (const auto& [cause, vote] : signature.causes) {
+      auto& failure = failures_[{cause, signature.secondary}];
+      if (vote > failure.vote) failure.vote = vote, failure.signature = &signature;
+      failure.cause = cause;
+      failure.secondary = signature.secondary;
+      failure.events.push_back(&e);
+    }
+  }
+  void traceback(const model::Event& e) {
+    const bool secondary = is_secondary_exception(field(context_, e, "exception"));
+    auto& failure = failures_[{"rank_crashed", secondary}];
+    failure.cause = "rank_crashed";
+    failure.secondary = secondary;
+    failure.vote = std::max(failure.vote, secondary ? 0.2 : 0.65);
+    failure.events.push_back(&e);
+  }
+
+  const Context& context_;
+  std::unordered_map<std::string_view, const model::Signature*> signatures_;
+  std::map<std::pair<std::string, bool>, LogFailure> failures_;
+  std::set<Place> known_;
+};
+
+template <typename Enum>
+Enum named(std::string_view text, Enum last, Enum otherwise) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (text == model::to_string(static_cast<Enum>(i))) return static_cast<Enum>(i);
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+std::string field(const Context& context, const model::Event& event, std::string_view name) {
+  for (const auto& [key, text] : event.fields) {
+    if (context.text(key) == name) return std::string(context.text(text));
+  }
+  return "";
+}
+
+std::string node_of(const Context& context, const model::Event& event) {
+  if (event.node != model::StrId::kEmpty) return std::string(context.text(event.node));
+  const auto& files = context.evidence.files;
+  if (event.at.file != model::FileId::kNone) {
+    const auto name = files[value(event.at.file)].name_node;
+    if (name != model::StrId::kEmpty) return std::string(context.text(name));
+  }
+  const auto at = context.job.node_of.find(value(event.rank));
+  return at == context.job.node_of.end() ? "" : at->second;
+}
+
+std::int32_t attempt_of(const Context& context, const model::Event& event) {
+  if (event.attempt >= 0 || event.at.file == model::FileId::kNone) return event.attempt;
+  return context.evidence.files[value(event.at.file)].name_attempt;
+}
+
+std::string who(const Context& context, const model::Event& event) {
+  const auto node = node_of(context, event);
+  std::string text = value(event.rank) >= 0 ? fmt::format("rank {}", value(event.rank)) : "";
+  if (!node.empty()) text += text.empty() ? node : " on " + node;
+  if (!text.empty() || event.at.file == model::FileId::kNone) return text.empty() ? "the job" : text;
+  return context.evidence.files[value(event.at.file)].path;
+}
+
+std::int64_t comparable_ns(const model::Event& event) { return event.time.comparable() ? event.time.ns : 0; }
+
+std::string clock(const model::Timestamp& time) {
+  if (time.kind == model::TimeKind::kNone || time.kind == model::TimeKind::kMonotonic) return "";
+  const auto seconds = time.ns / 1'000'000'000 % 86'400;
+  return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+bool before(const Context& context, const model::Event& a, const model::Event& b) {
+  const auto first = attempt_of(context, a), second = attempt_of(context, b);
+  if (first >= 0 && second >= 0 && first != second) return first < second;
+  const auto x = comparable_ns(a), y = comparable_ns(b);
+  return x > 0 && y > 0 && x < y;
+}
+
+std::vector<LogFailure> log_failures(const Context& context) { return Collector(context).run(); }
+
+model::Finding finding_of(const Context& context, std::string_view cause) {
+  model::Finding f;
+  f.cause = cause;
+  const auto table = context.rules.tables.find("cause_defaults.csv");
+  if (table == context.rules.tables.end()) return f;
+  for (const auto& row : table->second.rows) {
+    if (row[0] != cause) continue;
+    f.kind = named(row[1], model::VerdictKind::kUndetermined, model::VerdictKind::kUndetermined);
+    f.owner = named(row[2], model::Owner::kUnknown, model::Owner::kUnknown);
+    f.severity = named(row[3], model::Severity::kReplace, model::Severity::kApplication);
+    f.restart = named(row[4], model::Restart::kUnknown, model::Restart::kUnknown);
+    if (!row[5].empty()) f.actions.push_back({row[5], row[6], model::Risk::kNone});
+  }
+  return f;
+}
+
+}  // namespace holter::diagnose

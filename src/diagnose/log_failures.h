@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures that logs state themselves: known error texts and tracebacks, folded to one candidate a
+// cause and place, with what the tables say of the cause.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnoser.h"
+
+namespace holter::diagnose {
+
+struct LogFailure {
+  std::string cause;
+  double vote = 0;                           // of the signature for this cause
+  bool secondary = false;                    // says peer, remote, connection, timeout
+  const model::Signature* signature = nullptr;  // null: a traceback that no signature knows
+  std::vector<const model::Event*> events;   // earliest first
+};
+
+std::string field(const Context& context, const model::Event& event, std::string_view name);
+// Rank, node and attempt of an event, with what its file's name and the job's map add.
+std::string node_of(const Context& context, const model::Event& event);
+std::int32_t attempt_of(const Context& context, const model::Event& event);
+// "rank 4 on node1", "node1", or the file's path.
+std::string who(const Context& context, const model::Event& event);
+// Time of an event when it can be compared with other files, else 0.
+std::int64_t comparable_ns(const model::Event& event);
+// "13:11:17", or "" when the time is unknown.
+std::string clock(const model::Timestamp& time);
+
+// Earlier: a lower attempt, else an earlier time; false when it cannot be told.
+bool before(const Context& context, const model::Event& a, const model::Event& b);
+
+std::vector<LogFailure> log_failures(const Context& context);
+
+// A finding of this cause with kind, owner, severity, restart and action of rules/cause_defaults.csv.
+model::Finding finding_of(const Context& context, std::string_view cause);
+
+}  // namespace holter::diagnose

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/signatures.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "diagnose/log_failures.h"
+
+namespace holter::diagnose {
+
+namespace {
+
+constexpr std::size_t kMaxCited = 4;
+constexpr double kLocal = 0.5;  // a vote from which a text is a reason of its own
+
+// What a stated failure on one rank makes of the others.
+const std::vector<std::string>& consequences() {
+  static const std::vector<std::string> all{"data_path_stall", "rank_never_joined", "host_stuck", "straggler", "fabric_unreachable",
+                                            "store_overloaded", "engine_dead", "unknown", "nccl_bug"};
+  return all;
+}
+
+void add_culprits(const Context& context, const LogFailure& failure, model::Finding& f) {
+  std::set<std::string> named;
+  for (const auto* e : failure.events) {
+    model::Culprit c;
+    c.node = node_of(context, *e);
+    if (value(e->rank) >= 0) {
+      c.kind = model::CulpritKind::kRank;
+      c.rank = value(e->rank);
+      f.ranks.insert(value(e->rank));
+    } else if (!c.node.empty()) {
+      c.kind = model::CulpritKind::kNode;
+    } else {
+      continue;
+    }
+    const auto key = c.rank ? fmt::format("r{}", *c.rank) : c.node;
+    if (named.size() < 16 && named.insert(key).second) f.culprits.push_back(std::move(c));
+  }
+  if (f.culprits.empty()) f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = failure.cause});
+}
+
+std::string text_of(const Context& context, const model::Event& e) {
+  if (context.text(e.kind) == "traceback") {
+    auto text = fmt::format("{}: {}", field(context, e, "exception"), field(context, e, "message"));
+    const auto function = field(context, e, "function");
+    if (!function.empty()) text += fmt::format(" in {} ({}:{})", function, field(context, e, "file"), field(context, e, "line"));
+    return base::ellipsize(text, 240);
+  }
+  return base::ellipsize(context.text(e.text), 240);
+}
+
+model::Finding make(const Context& context, const LogFailure& failure) {
+  auto f = finding_of(context, failure.cause);
+  const auto& first = *failure.events.front();
+  // Among events without an order, the one that the strongest signature names.
+  const model::Event* shown = &first;
+  if (failure.signature && comparable_ns(first) == 0) {
+    for (const auto* e : failure.events) {
+      if (context.text(e->kind) == failure.signature->id) {
+        shown = e;
+        break;
+      }
+    }
+  }
+  const auto at = clock(shown->time);
+  f.title = fmt::format("{}: {}{}", who(context, *shown), text_of(context, *shown), at.empty() ? "" : " at " + at);
+  f.confidence = failure.secondary ? std::min(failure.vote, 0.35) : std::min(failure.vote, 0.9);
+  f.local = !failure.secondary && failure.vote >= kLocal;
+  f.depth = failure.secondary ? model::Depth::kSymptom : model::Depth::kReason;
+  f.first_ns = comparable_ns(*shown);
+  add_culprits(context, failure, f);
+  if (f.local) f.explains_causes = consequences();
+  const auto meaning = failure.signature ? failure.signature->meaning : "An exception ended this process.";
+  for (const auto* e : failure.events) {
+    if (f.evidence.size() < kMaxCited) f.evidence.push_back(cite(context, *e, meaning));
+  }
+  if (failure.signature) {
+    for (const auto& need : failure.signature->needs) f.needs.push_back(need);
+    for (const auto& action : failure.signature->actions) f.actions.push_back({action, "", model::Risk::kNone});
+  }
+  return f;
+}
+
+// Whatever came after the first local failure is its consequence, on any node.
+void order_in_time(const Context& context, const std::vector<LogFailure>& failures, std::vector<model::Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!findings[i].local) continue;
+    for (std::size_t k = 0; k < findings.size(); ++k) {
+      if (i == k || findings[k].cause == findings[i].cause) continue;
+      const bool follows = !findings[k].local || before(context, *failures[i].events.front(), *failures[k].events.front());
+      if (follows) findings[i].explains_causes.push_back(findings[k].cause);
+    }
+  }
+}
+
+}  // namespace
+
+void diagnose_signatures(const Context& context, Output& out) {
+  const auto failures = log_failures(context);
+  std::vector<model::Finding> findings;
+  for (const auto& failure : failures) findings.push_back(make(context, failure));
+  order_in_time(context, failures, findings);
+  std::move(findings.begin(), findings.end(), std::back_inserter(out.findings));
+}
+
+}  // namespace holter::diagnose
