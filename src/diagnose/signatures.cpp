@@ -74,6 +74,7 @@ model::Finding make(const Context& context, const LogFailure& failure) {
   f.first_ns = comparable_ns(*shown);
   add_culprits(context, failure, f);
   if (f.local) f.explains_causes = consequences();
+  else f.actions.clear();  // a suggestion is no ground for advice
   const auto meaning = failure.signature ? failure.signature->meaning : "An exception ended this process.";
   for (const auto* e : failure.events) {
     if (f.evidence.size() < kMaxCited) f.evidence.push_back(cite(context, *e, meaning));
@@ -100,8 +101,9 @@ void order_in_time(const Context& context, const std::vector<LogFailure>& failur
 }  // namespace
 
 void diagnose_signatures(const Context& context, Output& out) {
-  const auto failures = log_failures(context);
+  auto failures = log_failures(context);
   std::vector<model::Finding> findings;
+  std::erase_if(failures, [](const auto& failure) { return failure.cause == "no_fault"; });  // first_failure.cpp decides
   for (const auto& failure : failures) findings.push_back(make(context, failure));
   order_in_time(context, failures, findings);
   std::move(findings.begin(), findings.end(), std::back_inserter(out.findings));
