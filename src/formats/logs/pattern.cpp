@@ -2,10 +2,27 @@
 #include "formats/logs/pattern.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "base/strings.h"
 
 namespace holter::formats::logs {
+
+namespace {
+
+// Kept to the end of the program: their number is that of the patterns in the source.
+const re2::RE2& compiled(std::string_view pattern) {
+  static std::mutex mutex;
+  static std::map<std::string, re2::RE2, std::less<>> patterns;
+  const std::lock_guard lock(mutex);
+  if (const auto found = patterns.find(pattern); found != patterns.end()) return found->second;
+  return patterns.try_emplace(std::string(pattern), pattern, pattern_options()).first->second;
+}
+
+}  // namespace
 
 re2::RE2::Options pattern_options() {
   re2::RE2::Options options;
@@ -14,7 +31,7 @@ re2::RE2::Options pattern_options() {
   return options;
 }
 
-Pattern::Pattern(std::string_view pattern) : re_(pattern, pattern_options()) {}
+Pattern::Pattern(std::string_view pattern) : re_(compiled(pattern)) {}
 
 bool Pattern::match(std::string_view text) {
   const int captures = std::min(re_.NumberOfCapturingGroups() + 1, kMaxCaptures);
