@@ -10,6 +10,7 @@
 #include "completion_command.h"
 #include "diagnose_command.h"
 #include "doctor_command.h"
+#include "explain_command.h"
 #include "help_command.h"
 #include "output.h"
 #include "version_command.h"
@@ -25,6 +26,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       diagnose_command(),
       doctor_command(),
+      explain_command(),
       completion_command(),
       help_command(),
       version_command(),

@@ -12,12 +12,14 @@
 #include "base/parallel.h"
 #include "base/terminal.h"
 #include "diagnose/diagnose.h"
+#include "evidence/context.h"
 #include "evidence/read.h"
 #include "inputs.h"
 #include "output.h"
 #include "progress.h"
 #include "report/exit_status.h"
 #include "report/report.h"
+#include "report/share.h"
 #include "user_rules.h"
 
 namespace holter::app {
@@ -109,6 +111,8 @@ int run_diagnose(const flags::Parsed& parsed) {
   auto report = diagnose::diagnose(*evidence, *rules);
   report.tool_version = HOLTER_VERSION;
   if (!parsed.has("reproducible")) report.created_ns = base::SystemClock().now();
+  evidence::add_context(report, inputs.paths());
+  if (parsed.has("share")) report::scrub(report);
   if (const int failed = emit(render(report, parsed), parsed); failed != kOk) return failed;
   if (inputs.refused()) return kUnavailable;
   return report::exit_status(report, *model::parse_severity(parsed.get("fail-on")));
@@ -135,6 +139,7 @@ Command diagnose_command() {
       {.name = "fail-on", .argument = "SEVERITY",
        .choices = {"info", "application", "degraded", "gpu_fatal", "node_fatal", "replace"}, .fallback = "application",
        .env = "HOLTER_FAIL_ON", .help = "least severity that makes the exit status 1"},
+      {.name = "share", .help = "replace names of hosts, users, jobs and files, addresses and secrets by placeholders"},
       {.name = "reproducible", .help = "leave out the time of the report, so that equal input gives equal bytes"},
       {.name = "rules", .argument = "DIR", .value = flags::Value::kFolder, .env = "HOLTER_RULES",
        .help = "folder whose files replace or extend the built-in rules"},

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "report/each_text.h"
+
 namespace holter::report::testing {
 
 using namespace model;
@@ -143,40 +145,7 @@ Report hang(std::int32_t ranks, std::int32_t calls_per_rank) {
 
 Report poisoned(const std::string& poison) {
   Report r = hang(16);
-  const auto add = [&](std::string& text) { text += poison; };
-  const auto citations = [&](std::vector<Citation>& all) {
-    for (auto& c : all) {
-      add(c.id), add(c.source), add(c.text), add(c.why);
-      for (auto& line : c.context) add(line);
-    }
-  };
-  add(r.tool_version), add(r.verdict.summary), add(r.decision.resume_from), add(r.decision.why);
-  for (auto* list : {&r.decision.exclude_nodes, &r.impact.jobs, &r.job.nodes, &r.evidence.gaps}) {
-    for (auto& text : *list) add(text);
-  }
-  for (auto& g : r.job.groups) add(g.name), add(g.state);
-  for (auto& f : r.findings) {
-    add(f.id), add(f.cause), add(f.title);
-    for (auto& c : f.culprits) add(c.node), add(c.gpu), add(c.peer), add(c.name);
-    for (auto* list : {&f.explains, &f.needs, &f.exclude_nodes}) {
-      for (auto& text : *list) add(text);
-    }
-    for (auto& a : f.actions) add(a.text), add(a.command);
-    citations(f.evidence), citations(f.against);
-  }
-  for (auto& x : r.ruled_out) add(x.cause), add(x.why), citations(x.evidence);
-  for (auto& f : r.evidence.files) add(f.path), add(f.format), add(f.version), f.counts[poison] = 1;
-  for (auto& p : r.evidence.problems) add(p.what);
-  for (auto& c : r.evidence.coverage) add(c.first);
-  for (auto& e : r.timeline) add(e.what), add(e.who), add(e.evidence);
-  for (auto& c : r.calls) add(c.group), add(c.op), add(c.state);
-  for (auto& w : r.waits) add(w.group), add(w.op);
-  for (auto& n : r.stacks.nodes) add(n.frame);
-  add(r.stacks.fork_text);
-  for (auto& t : r.topology) {
-    add(t.communicator);
-    for (auto& e : t.edges) add(e.kind), add(e.via);
-  }
+  each_text(r, [&](std::string& text) { text += poison; });
   return r;
 }
 
