@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/diagnoser.h"
+#include "diagnose/hardware.h"
+#include "diagnose/init.h"
+#include "diagnose/link.h"
+#include "diagnose/nccl_transport.h"
 #include "diagnose/view_diagnosers.h"
 
 namespace holter::diagnose {
 
 const std::vector<Diagnoser>& registry() {
   static const std::vector<Diagnoser> all{
+      {"app-xid", diagnose_app_xid},
+      {"bus", diagnose_bus},
+      {"driver", diagnose_driver},
+      {"ecc", diagnose_ecc},
+      {"gsp", diagnose_gsp},
+      {"init", diagnose_init},
+      {"link", diagnose_link},
+      {"lost-peer", diagnose_lost_peer},
+      {"nccl-hosts", diagnose_nccl_hosts},
+      {"nccl-warnings", diagnose_nccl_warnings},
+      {"nvlink", diagnose_nvlink},
+      {"other-xid", diagnose_other_xid},
       {"facts", diagnose_facts},
   };
   return all;
