@@ -103,6 +103,7 @@ void report_queue_pairs(const Context& context, Output& output) {
                                       gid.empty() ? "" : fmt::format(" ({})", gid), reason)
                         : fmt::format("{}{}: no path to the peer's card ({})", node, device.empty() ? "" : "/" + std::string(device), reason);
     f.culprits = {{.kind = gid_fault ? model::CulpritKind::kConfig : model::CulpritKind::kLink, .node = node, .name = gid_fault ? "NCCL_IB_GID_INDEX" : node + "/" + std::string(device)}};
+    if (gid_fault) f.explains_causes = {"fabric_unreachable", "data_path_stall", "rank_never_joined"};
     f.needs = {"show_gids on both hosts", "ib_write_bw -x INDEX between the two cards with each index"};
     f.actions.push_back({"Use the index of the RoCE v2 address with a routable (IPv4) GID on every host", "show_gids | grep v2; export NCCL_IB_GID_INDEX=3", model::Risk::kLow});
     output.findings.push_back(std::move(f));
