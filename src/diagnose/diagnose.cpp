@@ -7,6 +7,7 @@
 #include "diagnose/ranking.h"
 #include "diagnose/ras.h"
 #include "diagnose/summary.h"
+#include "diagnose/topology.h"
 
 namespace holter::diagnose {
 
@@ -21,6 +22,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   model::Report report;
   rank(context, std::move(output), report);
   summarise(context, analysis, report);
+  add_topology(context, report);
   return report;
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/diagnoser.h"
 #include "diagnose/first_failure.h"
+#include "diagnose/hardware.h"
+#include "diagnose/init.h"
+#include "diagnose/link.h"
+#include "diagnose/nccl_transport.h"
 #include "diagnose/signatures.h"
 #include "diagnose/view_diagnosers.h"
 
@@ -8,8 +12,20 @@ namespace holter::diagnose {
 
 const std::vector<Diagnoser>& registry() {
   static const std::vector<Diagnoser> all{
+      {"app-xid", diagnose_app_xid},
+      {"bus", diagnose_bus},
+      {"driver", diagnose_driver},
+      {"ecc", diagnose_ecc},
       {"facts", diagnose_facts},
       {"first_failure", diagnose_first_failure},
+      {"gsp", diagnose_gsp},
+      {"init", diagnose_init},
+      {"link", diagnose_link},
+      {"lost-peer", diagnose_lost_peer},
+      {"nccl-hosts", diagnose_nccl_hosts},
+      {"nccl-warnings", diagnose_nccl_warnings},
+      {"nvlink", diagnose_nvlink},
+      {"other-xid", diagnose_other_xid},
       {"signatures", diagnose_signatures},
   };
   return all;

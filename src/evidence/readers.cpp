@@ -6,12 +6,12 @@
 #include "formats/facts/table_reader.h"
 #include "formats/flight_recorder/reader.h"
 #include "formats/kernel/kernel_log.h"
-#include "formats/nccl/nccl_log.h"
 #include "formats/logs/exit_parser.h"
 #include "formats/logs/progress_parser.h"
 #include "formats/logs/signature_parser.h"
 #include "formats/logs/traceback_parser.h"
 #include "formats/logs/watchdog_parser.h"
+#include "formats/nccl/nccl_log.h"
 #include "formats/ras/ras_reader.h"
 #include "formats/text/text_reader.h"
 
@@ -26,13 +26,13 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(
     const std::shared_ptr<const formats::logs::SignatureSet>& signatures) {
   std::vector<std::unique_ptr<LineParser>> parsers;
   parsers.push_back(formats::kernel::make_parser());
-  parsers.push_back(formats::nccl::make_parser());
   parsers.push_back(formats::logs::make_exit_parser());
   parsers.push_back(formats::logs::make_progress_parser());
   parsers.push_back(formats::logs::make_signature_parser(signatures));
   parsers.push_back(formats::logs::make_traceback_parser());
   parsers.push_back(formats::logs::make_watchdog_parser());
   parsers.push_back(formats::facts::make_facts_parser());
+  parsers.push_back(formats::nccl::make_parser());
   return parsers;
 }
 

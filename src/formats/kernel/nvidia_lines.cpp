@@ -55,7 +55,7 @@ bool read_driver(const Input& in) {
     auto e = in.event("kernel.driver_loaded");
     in.add(e, "version", word);
     in.emit(std::move(e));
-    add_fact(in, "driver.version", "", word);
+    add_fact(in, "version.driver", "", word);
     break;
   }
   return true;
