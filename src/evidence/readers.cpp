@@ -4,6 +4,7 @@
 #include "formats/flight_recorder/reader.h"
 #include "formats/kernel/kernel_log.h"
 #include "formats/nccl/nccl_log.h"
+#include "formats/stacks/parsers.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) 
   std::vector<std::unique_ptr<LineParser>> parsers;
   parsers.push_back(formats::kernel::make_parser());
   parsers.push_back(formats::nccl::make_parser());
+  parsers.push_back(formats::stacks::make_stack_parser());
   return parsers;
 }
 
@@ -26,6 +28,8 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   std::vector<std::unique_ptr<formats::Reader>> readers;
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
+  readers.push_back(formats::stacks::make_folded_reader());
+  readers.push_back(formats::stacks::make_pyspy_json_reader());
   readers.push_back(std::make_unique<formats::text::TextReader>([&rules] { return make_line_parsers(rules); }));
   return readers;
 }
