@@ -18,6 +18,7 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(const model::Rules&) 
   std::vector<std::unique_ptr<LineParser>> parsers;
   parsers.push_back(formats::kernel::make_parser());
   parsers.push_back(formats::nccl::make_parser());
+  parsers.push_back(formats::stacks::make_source_parser());
   parsers.push_back(formats::stacks::make_stack_parser());
   return parsers;
 }

@@ -11,6 +11,8 @@ namespace holter::formats::stacks {
 
 // Text dumps of all tools; one object a file.
 std::unique_ptr<text::LineParser> make_stack_parser();
+// Numbered source lines of files named "x.py.excerpt" or "x.py": facts "source.line".
+std::unique_ptr<text::LineParser> make_source_parser();
 // `py-spy dump --json`, also as a value inside another document.
 std::unique_ptr<Reader> make_pyspy_json_reader();
 // "a;b;c 12", with DLRover's rank sets "f@file@0-2/5-7|3-4" where present.
