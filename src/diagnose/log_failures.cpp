@@ -115,7 +115,6 @@ std::string who(const Context& context, const model::Event& event) {
   return context.evidence.files[value(event.at.file)].path;
 }
 
-std::int64_t comparable_ns(const model::Event& event) { return event.time.comparable() ? event.time.ns : 0; }
 
 std::string clock(const model::Timestamp& time) {
   if (time.kind == model::TimeKind::kNone || time.kind == model::TimeKind::kMonotonic) return "";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/device_facts.h"
 #include "diagnose/diagnoser.h"
 
 namespace holter::diagnose {
@@ -25,7 +26,6 @@ std::int32_t attempt_of(const Context& context, const model::Event& event);
 // "rank 4 on node1", "node1", or the file's path.
 std::string who(const Context& context, const model::Event& event);
 // Time of an event when it can be compared with other files, else 0.
-std::int64_t comparable_ns(const model::Event& event);
 // "13:11:17", or "" when the time is unknown.
 std::string clock(const model::Timestamp& time);
 
