@@ -30,7 +30,7 @@ class FirstFailure {
 
  private:
   std::string_view kind(const Event& e) const { return context_.text(e.kind); }
-  std::string get(const Event& e, std::string_view name) const { return field(context_, e, name); }
+  std::string get(const Event& e, std::string_view name) const { return field_text(context_, e, name); }
 
   std::vector<const Event*> events(std::string_view wanted) const {
     std::vector<const Event*> found;

@@ -60,7 +60,7 @@ class Collector {
     }
   }
   void traceback(const model::Event& e) {
-    const bool secondary = is_secondary_exception(field(context_, e, "exception"));
+    const bool secondary = is_secondary_exception(field_text(context_, e, "exception"));
     auto& failure = failures_[{"rank_crashed", secondary}];
     failure.cause = "rank_crashed";
     failure.secondary = secondary;
@@ -84,11 +84,8 @@ Enum named(std::string_view text, Enum last, Enum otherwise) {
 
 }  // namespace
 
-std::string field(const Context& context, const model::Event& event, std::string_view name) {
-  for (const auto& [key, text] : event.fields) {
-    if (context.text(key) == name) return std::string(context.text(text));
-  }
-  return "";
+std::string field_text(const Context& context, const model::Event& event, std::string_view name) {
+  return std::string(field(context, event, name));
 }
 
 std::string node_of(const Context& context, const model::Event& event) {

@@ -19,13 +19,12 @@ struct LogFailure {
   std::vector<const model::Event*> events;   // earliest first
 };
 
-std::string field(const Context& context, const model::Event& event, std::string_view name);
+std::string field_text(const Context& context, const model::Event& event, std::string_view name);
 // Rank, node and attempt of an event, with what its file's name and the job's map add.
 std::string node_of(const Context& context, const model::Event& event);
 std::int32_t attempt_of(const Context& context, const model::Event& event);
 // "rank 4 on node1", "node1", or the file's path.
 std::string who(const Context& context, const model::Event& event);
-// Time of an event when it can be compared with other files, else 0.
 // "13:11:17", or "" when the time is unknown.
 std::string clock(const model::Timestamp& time);
 

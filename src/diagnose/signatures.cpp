@@ -45,9 +45,9 @@ void add_culprits(const Context& context, const LogFailure& failure, model::Find
 
 std::string text_of(const Context& context, const model::Event& e) {
   if (context.text(e.kind) == "traceback") {
-    auto text = fmt::format("{}: {}", field(context, e, "exception"), field(context, e, "message"));
-    const auto function = field(context, e, "function");
-    if (!function.empty()) text += fmt::format(" in {} ({}:{})", function, field(context, e, "file"), field(context, e, "line"));
+    auto text = fmt::format("{}: {}", field_text(context, e, "exception"), field_text(context, e, "message"));
+    const auto function = field_text(context, e, "function");
+    if (!function.empty()) text += fmt::format(" in {} ({}:{})", function, field_text(context, e, "file"), field_text(context, e, "line"));
     return base::ellipsize(text, 240);
   }
   return base::ellipsize(context.text(e.text), 240);

@@ -105,7 +105,7 @@ void add_context(model::Report& report, const std::vector<std::string>& paths, c
   for (const auto& input : found.inputs) {
     if (!inputs.contains(input.shown) || input.pipe || !input.unread.empty()) continue;
     model::Evidence scratch;
-    ingest.read(input, scratch);
+    ingest.read(input, NameHint{}, scratch);
   }
 }
 
