@@ -76,7 +76,8 @@ bool is_plateau(const Trend& t) {
 }
 
 bool is_steady_growth(const Trend& t, double min_relative_growth) {
-  return t.n >= 4 && t.slope > 0 && t.r2 >= 0.8 && t.growth() >= min_relative_growth * std::max(std::abs(t.first), 1e-9) &&
+  return t.n >= 4 && t.slope > 0 && t.r2 >= 0.8 &&
+         t.growth() >= min_relative_growth * std::max(std::abs(t.first), 1e-9) &&
          t.late_slope >= 0.4 * t.slope;
 }
 

@@ -15,8 +15,8 @@ double quantile(std::vector<double> values, double q);
 // A line through (x, y) by least squares, and how the series ends.
 struct Trend {
   std::size_t n = 0;
-  double slope = 0;       // y per x
-  double r2 = 0;          // 0..1
+  double slope = 0;  // y per x
+  double r2 = 0;     // 0..1
   double first = 0, last = 0, lowest = 0, highest = 0;
   double late_slope = 0;  // of the last third
   double growth() const { return last - first; }

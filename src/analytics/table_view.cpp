@@ -70,8 +70,11 @@ std::optional<double> TableView::number(std::size_t row, int column) const {
   if (error != std::errc()) return std::nullopt;
   // "nanometre" starts like a number and is none; "75 %" and "1965 MHz" are numbers with a unit.
   const auto rest = std::string_view(stop, static_cast<std::size_t>(cell.data() + cell.size() - stop));
-  if (!rest.empty() && cell.size() > 0 && ((cell[0] >= 'a' && cell[0] <= 'z') || (cell[0] >= 'A' && cell[0] <= 'Z'))) return std::nullopt;
-  if (rest.size() > 8 || rest.find(':') != std::string_view::npos || rest.find('-') != std::string_view::npos) return std::nullopt;
+  if (!rest.empty() && cell.size() > 0 &&
+      ((cell[0] >= 'a' && cell[0] <= 'z') || (cell[0] >= 'A' && cell[0] <= 'Z')))
+    return std::nullopt;
+  if (rest.size() > 8 || rest.find(':') != std::string_view::npos || rest.find('-') != std::string_view::npos)
+    return std::nullopt;
   return value;
 }
 
@@ -88,7 +91,9 @@ std::vector<double> TableView::times(int column) const {
   for (std::size_t r = 0; r < rows(); ++r) {
     auto value = time_value(text(r, column)).value_or(kNone);
     // Clock times that pass midnight.
-    if (!out.empty() && text(r, column).find(':') != std::string_view::npos && value + day < out.back() && value < 86400) day += 86400;
+    if (!out.empty() && text(r, column).find(':') != std::string_view::npos && value + day < out.back() &&
+        value < 86400)
+      day += 86400;
     out.push_back(value + day);
   }
   return out;
@@ -96,7 +101,8 @@ std::vector<double> TableView::times(int column) const {
 
 std::string TableView::row_text(std::size_t row) const {
   std::string out;
-  for (std::size_t c = 0; c < table_.columns.size(); ++c) out += (c ? "," : "") + std::string(text(row, static_cast<int>(c)));
+  for (std::size_t c = 0; c < table_.columns.size(); ++c)
+    out += (c ? "," : "") + std::string(text(row, static_cast<int>(c)));
   return out;
 }
 

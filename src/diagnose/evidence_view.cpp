@@ -18,8 +18,8 @@ constexpr std::size_t kMaxExperimentRows = 200;
 re2::StringPiece piece(std::string_view s) { return {s.data(), s.size()}; }
 
 bool is_setting_key(std::string_view key) {
-  return key.starts_with("kv.") || key.starts_with("config.") || key.starts_with("env.") || key.starts_with("metric.") ||
-         key.starts_with("inventory.");
+  return key.starts_with("kv.") || key.starts_with("config.") || key.starts_with("env.") ||
+         key.starts_with("metric.") || key.starts_with("inventory.");
 }
 
 // What an outcome says: 1 good, 0 bad, -1 nothing. Patterns in order, from rules/outcomes.csv.
@@ -27,7 +27,8 @@ int judge(const model::Rules& rules, std::string_view outcome) {
   const auto table = rules.tables.find("outcomes.csv");
   if (table == rules.tables.end()) return -1;
   for (const auto& row : table->second.rows) {
-    if (row.size() == 2 && re2::RE2::PartialMatch(piece(outcome), re2::RE2("(?i)" + row[1], re2::RE2::Quiet))) return row[0] == "good" ? 1 : 0;
+    if (row.size() == 2 && re2::RE2::PartialMatch(piece(outcome), re2::RE2("(?i)" + row[1], re2::RE2::Quiet)))
+      return row[0] == "good" ? 1 : 0;
   }
   return -1;
 }
@@ -69,7 +70,8 @@ std::vector<const model::Fact*> EvidenceView::settings(std::string_view pattern)
   std::vector<const model::Fact*> out;
   for (const auto& f : context_.evidence.facts) {
     const auto key = text(f.key);
-    if (is_setting_key(key) && re2::RE2::PartialMatch(piece(key.substr(key.find('.') + 1)), regex)) out.push_back(&f);
+    if (is_setting_key(key) && re2::RE2::PartialMatch(piece(key.substr(key.find('.') + 1)), regex))
+      out.push_back(&f);
   }
   return out;
 }
@@ -84,11 +86,13 @@ model::Citation EvidenceView::cite(const model::Fact& fact, std::string_view why
   return diagnose::cite(context_, fact.at, text(fact.text), why);
 }
 
-model::Citation EvidenceView::cite(const analytics::TableView& table, std::size_t row, std::string_view why) const {
+model::Citation EvidenceView::cite(const analytics::TableView& table, std::size_t row,
+                                   std::string_view why) const {
   return diagnose::cite(context_, table.at(row), base::ellipsize(table.row_text(row), 400), why);
 }
 
-std::vector<model::Citation> EvidenceView::lines(std::string_view pattern, std::string_view why, std::size_t limit) const {
+std::vector<model::Citation> EvidenceView::lines(std::string_view pattern, std::string_view why,
+                                                 std::size_t limit) const {
   const re2::RE2 regex("(?i)" + std::string(pattern), re2::RE2::Quiet);
   std::vector<model::Citation> out;
   std::set<model::StrId> seen;
@@ -117,7 +121,9 @@ void EvidenceView::read_experiments() {
     const auto condition = key == "note" ? text(f.text) : text(f.subject);
     const auto outcome = key == "note" ? text(f.text) : text(f.value);
     const int verdict = judge(context_.rules, outcome);
-    if (verdict >= 0) experiments_.push_back({std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")});
+    if (verdict >= 0)
+      experiments_.push_back(
+          {std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")});
   }
   for (const auto& table : tables_) table_experiments(table);
 }
@@ -134,13 +140,15 @@ void EvidenceView::table_experiments(const analytics::TableView& table) {
     const auto said = base::lower(table.text(r, outcome));
     int verdict = -1;
     const bool yes = said == "yes" || said == "true" || said == "1" || said == "y";
-    const bool no = said == "no" || said == "false" || said == "0" || said == "n" || said == "none" || said == "-";
+    const bool no =
+        said == "no" || said == "false" || said == "0" || said == "n" || said == "none" || said == "-";
     if (yes || no) verdict = yes != names_fault ? 1 : 0;
     else if (const auto n = table.number(r, outcome); names_fault && n) verdict = *n == 0 ? 1 : 0;
     else verdict = judge(context_.rules, said);
     if (verdict < 0) continue;
     std::string what = std::string(table.name(condition)) + "=" + std::string(table.text(r, condition));
-    experiments_.push_back({std::move(what), std::string(table.name(outcome)) + "=" + std::string(said), verdict == 1, cite(table, r, "an experiment")});
+    experiments_.push_back({std::move(what), std::string(table.name(outcome)) + "=" + std::string(said),
+                            verdict == 1, cite(table, r, "an experiment")});
   }
 }
 
@@ -177,7 +185,8 @@ void add_rank(model::Finding& finding, const Context& context, int rank) {
   model::Culprit c;
   c.kind = model::CulpritKind::kRank;
   c.rank = rank;
-  if (const auto node = context.job.node_of.find(rank); node != context.job.node_of.end()) c.node = node->second;
+  if (const auto node = context.job.node_of.find(rank); node != context.job.node_of.end())
+    c.node = node->second;
   finding.culprits.push_back(std::move(c));
   finding.ranks.insert(rank);
 }

@@ -35,7 +35,7 @@ class EvidenceView {
   // Settings of any origin (configuration, environment, notes) by name, matched without case.
   std::vector<const model::Fact*> settings(std::string_view pattern) const;
 
-  std::string node(const model::Fact& fact) const;   // or the one of its file; "" unknown
+  std::string node(const model::Fact& fact) const;  // or the one of its file; "" unknown
   std::string value(const model::Fact& fact) const { return std::string(text(fact.value)); }
   const std::vector<analytics::TableView>& tables() const { return tables_; }
   const std::vector<Experiment>& experiments() const { return experiments_; }
@@ -43,7 +43,8 @@ class EvidenceView {
   model::Citation cite(const model::Fact& fact, std::string_view why) const;
   model::Citation cite(const analytics::TableView& table, std::size_t row, std::string_view why) const;
   // Lines of any event or fact that match, at most `limit`.
-  std::vector<model::Citation> lines(std::string_view pattern, std::string_view why, std::size_t limit = 3) const;
+  std::vector<model::Citation> lines(std::string_view pattern, std::string_view why,
+                                     std::size_t limit = 3) const;
   bool says(std::string_view pattern) const { return !lines(pattern, "", 1).empty(); }
 
  private:

@@ -23,7 +23,9 @@ struct Series {
   std::vector<double> x, y;
 };
 
-std::vector<double> progress(const TableView& t, int column, bool time) { return time ? t.times(column) : t.numbers(column); }
+std::vector<double> progress(const TableView& t, int column, bool time) {
+  return time ? t.times(column) : t.numbers(column);
+}
 
 std::vector<Series> series_of(const EvidenceView& view) {
   std::vector<Series> out;
@@ -38,7 +40,10 @@ std::vector<Series> series_of(const EvidenceView& view) {
     for (const char* meaning : {"allocated", "host_memory", "gpu_memory"}) {
       for (const int c : t.columns(meaning)) {
         if (c == driver || base::contains_ignore_case(t.name(c), "limit")) continue;
-        Series s{&t, c, driver, std::string_view(meaning) != "host_memory", by_requests, progress(t, driver, time), t.numbers(c)};
+        Series s{&t,          c,
+                 driver,      std::string_view(meaning) != "host_memory",
+                 by_requests, progress(t, driver, time),
+                 t.numbers(c)};
         out.push_back(std::move(s));
       }
     }
@@ -48,7 +53,8 @@ std::vector<Series> series_of(const EvidenceView& view) {
 
 // Rows during which requests (or steps) do not advance: memory must stand still if the work leaks.
 bool flat_when_idle(const Series& s, std::size_t* row) {
-  const int requests = s.table->column("requests") >= 0 ? s.table->column("requests") : s.table->column("step");
+  const int requests =
+      s.table->column("requests") >= 0 ? s.table->column("requests") : s.table->column("step");
   const int phase = s.table->column("phase");
   double idle_growth = 0, busy_growth = 0;
   std::size_t idle = 0, busy = 0;
@@ -70,7 +76,9 @@ bool flat_when_idle(const Series& s, std::size_t* row) {
 std::string unit_of(std::string_view name) {
   const auto n = base::lower(name);
   for (const char* u : {"gib", "mib", "kib", "gb", "mb", "kb"}) {
-    if (n.find(u) != std::string::npos) return std::string(" ") + (u[1] == 'i' ? std::string(1, static_cast<char>(u[0] - 32)) + "iB" : std::string(1, static_cast<char>(u[0] - 32)) + "B");
+    if (n.find(u) != std::string::npos)
+      return std::string(" ") + (u[1] == 'i' ? std::string(1, static_cast<char>(u[0] - 32)) + "iB"
+                                             : std::string(1, static_cast<char>(u[0] - 32)) + "B");
   }
   return "";
 }
@@ -85,31 +93,49 @@ bool objects_grow(const Series& s) {
 }
 
 model::Finding leak(const EvidenceView& view, const Series& s, const analytics::Trend& t, Output& out) {
-  const bool app = objects_grow(s) || (s.device && !s.by_requests) || view.says("(append|accumulat|retain|history|list|cache)[a-z]* .*(loss|graph|tensor|output)|retain_graph|loss \\+= loss|total_loss \\+=");
+  const bool app = objects_grow(s) || (s.device && !s.by_requests) ||
+                   view.says(
+                       "(append|accumulat|retain|history|list|cache)[a-z]* "
+                       ".*(loss|graph|tensor|output)|retain_graph|loss \\+= loss|total_loss \\+=");
   std::size_t idle_row = 0;
   const bool idle = flat_when_idle(s, &idle_row);
-  auto f = make_finding({app ? "app_leak" : "framework_leak", model::VerdictKind::kMemory, app ? model::Owner::kUserCode : model::Owner::kFramework,
-                         idle || app ? 0.78 : 0.66}, "");
+  auto f = make_finding({app ? "app_leak" : "framework_leak", model::VerdictKind::kMemory,
+                         app ? model::Owner::kUserCode : model::Owner::kFramework, idle || app ? 0.78 : 0.66},
+                        "");
   const auto unit = unit_of(s.table->name(s.memory));
   const auto driver = s.table->name(s.driver);
-  f.title = fmt::format("{} grows without end, from {:.4g}{} to {:.4g}{} ({:.3g}{} per {}{})", s.table->name(s.memory), t.first, unit, t.last,
-                        unit, t.slope * (s.by_requests ? 1000 : 1), unit, s.by_requests ? "1000 " : "", driver);
+  f.title = fmt::format("{} grows without end, from {:.4g}{} to {:.4g}{} ({:.3g}{} per {}{})",
+                        s.table->name(s.memory), t.first, unit, t.last, unit,
+                        t.slope * (s.by_requests ? 1000 : 1), unit, s.by_requests ? "1000 " : "", driver);
   if (idle) f.title += "; it stands still while no work is done: a leak per request or step";
   f.evidence.push_back(view.cite(*s.table, 0, "start of the growth"));
   f.evidence.push_back(view.cite(*s.table, s.y.size() - 1, "end of the growth, no plateau"));
   if (idle) f.evidence.push_back(view.cite(*s.table, idle_row, "no growth while idle"));
-  add_named(f, model::CulpritKind::kSoftware, app ? "application: references kept alive" : "framework or driver path of the server");
-  if (app) add_action(f, "Find the references that are kept (detach tensors before storing them, bound caches and lists)", "torch.cuda.memory._record_memory_history(); compare two snapshots");
-  else add_action(f, "Bisect the version and the feature in use (cache, multimodal input, metrics); restart on a memory threshold until it is fixed", "compare heap profiles after N and 2N requests (memray, jemalloc prof)");
+  add_named(f, model::CulpritKind::kSoftware,
+            app ? "application: references kept alive" : "framework or driver path of the server");
+  if (app)
+    add_action(
+        f, "Find the references that are kept (detach tensors before storing them, bound caches and lists)",
+        "torch.cuda.memory._record_memory_history(); compare two snapshots");
+  else
+    add_action(f,
+               "Bisect the version and the feature in use (cache, multimodal input, metrics); restart on a "
+               "memory threshold until it is fixed",
+               "compare heap profiles after N and 2N requests (memray, jemalloc prof)");
   f.needs.push_back("a heap profile at two points of the growth names the code");
-  out.ruled_out.push_back({"not_a_leak", fmt::format("the growth does not end: the last third has {:.0f}% of the overall slope", 100 * t.late_slope / t.slope), {}});
+  out.ruled_out.push_back(
+      {"not_a_leak",
+       fmt::format("the growth does not end: the last third has {:.0f}% of the overall slope",
+                   100 * t.late_slope / t.slope),
+       {}});
   return f;
 }
 
 model::Finding plateau(const EvidenceView& view, const Series& s, const analytics::Trend& t) {
   const auto unit = unit_of(s.table->name(s.memory));
   auto f = make_finding({"not_a_leak", model::VerdictKind::kNone, model::Owner::kUnknown, 0.72},
-                        fmt::format("No leak: {} grew from {:.4g}{} to a plateau of {:.4g}{} and stayed there (warm-up of caches and pools)",
+                        fmt::format("No leak: {} grew from {:.4g}{} to a plateau of {:.4g}{} and stayed "
+                                    "there (warm-up of caches and pools)",
                                     s.table->name(s.memory), t.first, unit, t.last, unit));
   f.severity = model::Severity::kInfo;
   f.restart = model::Restart::kNo;
@@ -141,7 +167,8 @@ void diagnose_memory_growth(const EvidenceView& view, Output& out) {
       plateaus.push_back(plateau(view, s, t));
     }
   }
-  if (!found_leak && !plateaus.empty() && !view.says("out of memory|oom-kill")) out.findings.push_back(std::move(plateaus.front()));
+  if (!found_leak && !plateaus.empty() && !view.says("out of memory|oom-kill"))
+    out.findings.push_back(std::move(plateaus.front()));
 }
 
 }  // namespace holter::diagnose

@@ -46,7 +46,8 @@ std::vector<Pause> pauses_of(const EvidenceView& view) {
 
 void diagnose_pauses(const EvidenceView& view, Output& out) {
   const auto pauses = pauses_of(view);
-  const auto stacks = view.lines(R"(_collect \(gc|gc\.collect|gc_collect_main|generation 2)", "a thread is in the garbage collector", 2);
+  const auto stacks = view.lines(R"(_collect \(gc|gc\.collect|gc_collect_main|generation 2)",
+                                 "a thread is in the garbage collector", 2);
   if (pauses.empty() && stacks.empty()) return;
   std::vector<int> order;
   std::vector<double> lengths;
@@ -56,20 +57,32 @@ void diagnose_pauses(const EvidenceView& view, Output& out) {
   }
   if (pauses.empty()) return;  // a single stack in gc is the stack diagnoser's
   std::string ranks;
-  for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 8); ++i) ranks += (i ? ", " : "") + std::to_string(order[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 8); ++i)
+    ranks += (i ? ", " : "") + std::to_string(order[i]);
   const bool rotates = order.size() > 1;
-  auto f = make_finding({"python_gc", model::VerdictKind::kSlow, model::Owner::kUserCode, rotates ? 0.88 : 0.8},
-                        fmt::format("Python garbage collection pauses one rank for {:.0f} ms at a time{}; every such step is slow for all ranks", analytics::median(lengths),
-                                    rotates ? fmt::format(", on different ranks in turn (rank {})", ranks) : order.empty() ? "" : fmt::format(" (rank {})", ranks)));
+  auto f =
+      make_finding({"python_gc", model::VerdictKind::kSlow, model::Owner::kUserCode, rotates ? 0.88 : 0.8},
+                   fmt::format("Python garbage collection pauses one rank for {:.0f} ms at a time{}; every "
+                               "such step is slow for all ranks",
+                               analytics::median(lengths),
+                               rotates         ? fmt::format(", on different ranks in turn (rank {})", ranks)
+                               : order.empty() ? ""
+                                               : fmt::format(" (rank {})", ranks)));
   for (const auto& p : pauses) {
-    if (f.evidence.size() < 4) f.evidence.push_back(view.cite(*p.table, p.row, fmt::format("garbage collection of {:.0f} ms in this step", p.ms)));
+    if (f.evidence.size() < 4)
+      f.evidence.push_back(
+          view.cite(*p.table, p.row, fmt::format("garbage collection of {:.0f} ms in this step", p.ms)));
   }
   append(f.evidence, stacks);
   for (const auto* o : view.settings("objects|PYTHONGC|gc_")) {
     if (f.evidence.size() < 7) f.evidence.push_back(view.cite(*o, "objects and settings of the collector"));
   }
-  add_named(f, model::CulpritKind::kSoftware, rotates ? "unsynchronised garbage collection, rotating over ranks " + ranks : "garbage collection");
-  add_action(f, "Disable automatic garbage collection and collect on all ranks at the same step (gc.disable(), gc.collect() every N steps), or gc.freeze() after start-up",
+  add_named(
+      f, model::CulpritKind::kSoftware,
+      rotates ? "unsynchronised garbage collection, rotating over ranks " + ranks : "garbage collection");
+  add_action(f,
+             "Disable automatic garbage collection and collect on all ranks at the same step (gc.disable(), "
+             "gc.collect() every N steps), or gc.freeze() after start-up",
              "python -X importtime ... ; gc.callbacks to log pauses");
   f.explains_causes = {"straggler", "straggler_masked", "network_congestion", "host_stuck", "storage_slow"};
   out.findings.push_back(std::move(f));

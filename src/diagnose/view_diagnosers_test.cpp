@@ -80,18 +80,22 @@ TEST_F(ViewTest, LoginShellLimitDoesNotCount) {
 }
 
 TEST_F(ViewTest, IdlePcieIsNormalBusyIsNot) {
-  table({"gpu", "pstate", "pcie.link.gen.current", "pcie.link.gen.max"}, {{"0", "P8", "1", "5"}, {"1", "P8", "1", "5"}});
+  table({"gpu", "pstate", "pcie.link.gen.current", "pcie.link.gen.max"},
+        {{"0", "P8", "1", "5"}, {"1", "P8", "1", "5"}});
   EXPECT_THAT(causes(), IsEmpty());
   ev_.tables.clear();
-  table({"gpu", "pstate", "pcie.link.gen.current", "pcie.link.gen.max"}, {{"0", "P0", "5", "5"}, {"1", "P0", "3", "5"}});
+  table({"gpu", "pstate", "pcie.link.gen.current", "pcie.link.gen.max"},
+        {{"0", "P0", "5", "5"}, {"1", "P0", "3", "5"}});
   EXPECT_THAT(causes(), ElementsAre("pcie_link_degraded"));
 }
 
 TEST_F(ViewTest, PowerCapAtFullPowerIsNormalBrakeIsNot) {
-  table({"gpu", "sm_clock", "power_w", "throttle_reasons"}, {{"0", "1700", "690", "sw_power_cap"}, {"1", "1710", "695", "sw_power_cap"}});
+  table({"gpu", "sm_clock", "power_w", "throttle_reasons"},
+        {{"0", "1700", "690", "sw_power_cap"}, {"1", "1710", "695", "sw_power_cap"}});
   EXPECT_THAT(causes(), IsEmpty());
   ev_.tables.clear();
-  table({"gpu", "sm_clock", "power_w", "throttle_reasons"}, {{"0", "1700", "690", "none"}, {"1", "345", "150", "hw_power_brake_slowdown"}});
+  table({"gpu", "sm_clock", "power_w", "throttle_reasons"},
+        {{"0", "1700", "690", "none"}, {"1", "345", "150", "hw_power_brake_slowdown"}});
   EXPECT_THAT(causes(), ElementsAre("power_throttle"));
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 bool is_env_name(std::string_view name) {
   if (name.size() < 2 || name.size() > 128 || name[0] < 'A' || name[0] > 'Z') return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 std::string_view unquoted(std::string_view value) {
@@ -35,7 +36,9 @@ class Environment final : public Recogniser {
     if (eq == std::string_view::npos || !is_env_name(body.substr(0, eq))) return false;
     // "NCCL_P2P_DISABLE=1 all_reduce_perf -g 2: ok" is an experiment, not a dump.
     const auto value = base::trim(body.substr(eq + 1));
-    if (value.find(": ") != std::string_view::npos || (value.find(' ') != std::string_view::npos && value.find('=') != std::string_view::npos)) return false;
+    if (value.find(": ") != std::string_view::npos ||
+        (value.find(' ') != std::string_view::npos && value.find('=') != std::string_view::npos))
+      return false;
     facts.add("env." + std::string(body.substr(0, eq)), unquoted(value));
     return true;
   }
@@ -53,7 +56,8 @@ class Prometheus final : public Recogniser {
     const auto name = line.substr(0, std::min(brace, blank));
     if (name.size() < 3 || blank == std::string_view::npos) return false;
     const bool shaped = std::all_of(name.begin(), name.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == ':';
     });
     if (!shaped || (brace > blank && !exposition_)) return false;
     std::string_view labels, rest = line.substr(name.size());
@@ -75,7 +79,8 @@ class Prometheus final : public Recogniser {
   static void label_node(std::string_view labels, FactWriter& facts) {
     static const re2::RE2 host(R"((?:Hostname|hostname|node|host)="([^"]+)\")");
     std::string name;
-    if (re2::RE2::PartialMatch(re2::StringPiece(labels.data(), labels.size()), host, &name)) facts.set_node(name);
+    if (re2::RE2::PartialMatch(re2::StringPiece(labels.data(), labels.size()), host, &name))
+      facts.set_node(name);
   }
   bool exposition_ = false;
 };
@@ -98,9 +103,12 @@ class GpuMemory final : public Recogniser {
       re2::RE2 regex;
     } kParts[] = {
         {"oom.tried_bytes", re2::RE2(R"(Tried to allocate ([0-9.]+ [KMGT]i?B))")},
-        {"oom.total_bytes", re2::RE2(R"((?:total capacity of ([0-9.]+ [KMGT]i?B)|([0-9.]+ [KMGT]i?B) total capacity))")},
+        {"oom.total_bytes",
+         re2::RE2(R"((?:total capacity of ([0-9.]+ [KMGT]i?B)|([0-9.]+ [KMGT]i?B) total capacity))")},
         {"oom.free_bytes", re2::RE2(R"((?:of which ([0-9.]+ [KMGT]i?B) is free|([0-9.]+ [KMGT]i?B) free))")},
-        {"oom.allocated_bytes", re2::RE2(R"((?:memory ([0-9.]+ [KMGT]i?B) is allocated by PyTorch|([0-9.]+ [KMGT]i?B) already allocated))")},
+        {"oom.allocated_bytes",
+         re2::RE2(
+             R"((?:memory ([0-9.]+ [KMGT]i?B) is allocated by PyTorch|([0-9.]+ [KMGT]i?B) already allocated))")},
         {"oom.unallocated_bytes", re2::RE2(R"(([0-9.]+ [KMGT]i?B) is reserved by PyTorch but unallocated)")},
         {"oom.reserved_bytes", re2::RE2(R"(([0-9.]+ [KMGT]i?B) reserved in total)")},
     };

@@ -25,7 +25,8 @@ class FactWriter {
 
   // The reference is valid until the next call. A value that starts with a number sets it.
   model::Fact& add(std::string_view key, std::string_view value, std::string_view subject = {});
-  model::Fact& add(std::string_view key, double number, std::string_view value, std::string_view subject = {});
+  model::Fact& add(std::string_view key, double number, std::string_view value,
+                   std::string_view subject = {});
 
   model::Evidence& evidence() { return out_; }
   FileContext file() const { return context_; }
@@ -41,7 +42,7 @@ class FactWriter {
   model::StrId context_text_ = model::StrId::kEmpty;
   std::string_view body_;  // of the line; interned with the first fact only
   model::GlobalRank rank_ = model::GlobalRank::kNone;
-  bool masked_ = false;    // the line holds a secret and is not cited
+  bool masked_ = false;  // the line holds a secret and is not cited
   std::size_t added_ = 0;
 };
 

@@ -12,18 +12,20 @@ namespace holter::formats::facts {
 
 namespace {
 
-constexpr std::size_t kPatience = 400;        // unrecognised lines before a file is given up
-constexpr std::size_t kMaxFacts = 50'000;     // of one file
-constexpr std::size_t kMaxNotes = 200;        // a longer file is no file of notes
+constexpr std::size_t kPatience = 400;     // unrecognised lines before a file is given up
+constexpr std::size_t kMaxFacts = 50'000;  // of one file
+constexpr std::size_t kMaxNotes = 200;     // a longer file is no file of notes
 constexpr std::size_t kMaxLine = 4096;
-constexpr std::size_t kMaxPhrase = 16;        // lines with one phrase
+constexpr std::size_t kMaxPhrase = 16;  // lines with one phrase
 
 // Text that no note holds: logs, stacks and traces belong to other parsers.
 bool is_machine_line(const text::Line& line) {
-  if ((line.time.kind != model::TimeKind::kNone && !line.time_inherited) || line.rank != model::GlobalRank::kNone) return true;
+  if ((line.time.kind != model::TimeKind::kNone && !line.time_inherited) ||
+      line.rank != model::GlobalRank::kNone)
+    return true;
   static constexpr std::array<std::string_view, 14> kMarks{
-      "Traceback (most", "  File \"", "frame #", "Thread 0x", "Thread (", "(active", "(idle", "NCCL INFO", "NCCL WARN",
-      "Call Trace", "[<0>]", "Process ", "terminate called", "#0 "};
+      "Traceback (most", "  File \"", "frame #",    "Thread 0x", "Thread (", "(active",          "(idle",
+      "NCCL INFO",       "NCCL WARN", "Call Trace", "[<0>]",     "Process ", "terminate called", "#0 "};
   for (const auto mark : kMarks) {
     if (line.body.find(mark) != std::string_view::npos) return true;
   }
@@ -40,9 +42,20 @@ FactsParser::FactsParser() : state_(std::make_unique<State>()) {}
 FactsParser::~FactsParser() = default;
 
 std::vector<std::string_view> FactsParser::triggers() const {
-  std::vector<std::string_view> all{"out of memory. Tried to allocate", "max locked memory", "Max locked memory", "LimitMEMLOCK", "could not insert '",
-          "Unknown symbol", "ACSCtl:", "Driver Version:", "NVML library version", "API mismatch", "BOOT_IMAGE=",
-          "DMAR: IOMMU enabled", "NVRM: loading NVIDIA", "iommu: Default domain type"};
+  std::vector<std::string_view> all{"out of memory. Tried to allocate",
+                                    "max locked memory",
+                                    "Max locked memory",
+                                    "LimitMEMLOCK",
+                                    "could not insert '",
+                                    "Unknown symbol",
+                                    "ACSCtl:",
+                                    "Driver Version:",
+                                    "NVML library version",
+                                    "API mismatch",
+                                    "BOOT_IMAGE=",
+                                    "DMAR: IOMMU enabled",
+                                    "NVRM: loading NVIDIA",
+                                    "iommu: Default domain type"};
   all.insert(all.end(), phrases().begin(), phrases().end());
   return all;
 }
@@ -110,7 +123,8 @@ void FactsParser::on_line(const text::Line& line, FileContext context, model::Ev
   const bool recognised = recognise(line, context, out) || header;
   judge(line, recognised);
   if (facts_ > kMaxFacts) out.add_problem(text::at(line, context), "more facts than are kept of one file");
-  if (!recognised && maybe_notes_) notes_.push_back({std::string(line.body.substr(0, kMaxLine)), line.number, line.node});
+  if (!recognised && maybe_notes_)
+    notes_.push_back({std::string(line.body.substr(0, kMaxLine)), line.number, line.node});
 }
 
 void FactsParser::on_end(FileContext context, model::Evidence& out) {

@@ -26,7 +26,8 @@ class FactsTest : public ::testing::Test {
     }
     parser.on_end(context, ev_);
   }
-  const model::Fact* find(std::string_view key, std::string_view subject = {}, std::string_view node = {}) const {
+  const model::Fact* find(std::string_view key, std::string_view subject = {},
+                          std::string_view node = {}) const {
     for (const auto& f : ev_.facts) {
       if (ev_.text(f.key) == key && (subject.empty() || ev_.text(f.subject) == subject) &&
           (node.empty() || ev_.text(f.node) == node)) {
@@ -43,9 +44,10 @@ class FactsTest : public ::testing::Test {
 };
 
 TEST_F(FactsTest, LimitsWithHostAndContext) {
-  parse("ab12 (inside srun step): max locked memory (kbytes, -l) 8192\n"
-        "login shell on ab12: max locked memory (kbytes, -l) unlimited\n"
-        "max locked memory           (kbytes, -l) 65536\n");
+  parse(
+      "ab12 (inside srun step): max locked memory (kbytes, -l) 8192\n"
+      "login shell on ab12: max locked memory (kbytes, -l) unlimited\n"
+      "max locked memory           (kbytes, -l) 65536\n");
   ASSERT_EQ(ev_.facts.size(), 3u);
   EXPECT_EQ(ev_.facts[0].number, 8192);
   EXPECT_EQ(ev_.text(ev_.facts[0].node), "ab12");
@@ -57,31 +59,34 @@ TEST_F(FactsTest, LimitsWithHostAndContext) {
 }
 
 TEST_F(FactsTest, ProcLimitsAndUnits) {
-  parse("Limit                     Soft Limit           Hard Limit           Units\n"
-        "Max locked memory         67108864             67108864             bytes\n"
-        "Max open files            1024                 524288               files\n"
-        "LimitMEMLOCK=infinity\n");
+  parse(
+      "Limit                     Soft Limit           Hard Limit           Units\n"
+      "Max locked memory         67108864             67108864             bytes\n"
+      "Max open files            1024                 524288               files\n"
+      "LimitMEMLOCK=infinity\n");
   EXPECT_EQ(find("limit.memlock_kb")->number, 65536);
   EXPECT_EQ(find("limit.nofile")->number, 1024);
 }
 
 TEST_F(FactsTest, DfHumanAndInodes) {
-  parse("Filesystem      Size  Used Avail Use% Mounted on\n"
-        "shm              64M   63M  1.0M  99% /dev/shm\n"
-        "Filesystem      Inodes IUsed IFree IUse% Mounted on\n"
-        "/dev/sda1       100    100   0     100% /scratch\n");
+  parse(
+      "Filesystem      Size  Used Avail Use% Mounted on\n"
+      "shm              64M   63M  1.0M  99% /dev/shm\n"
+      "Filesystem      Inodes IUsed IFree IUse% Mounted on\n"
+      "/dev/sda1       100    100   0     100% /scratch\n");
   EXPECT_EQ(find("disk.size_bytes", "/dev/shm")->number, 64 * 1024 * 1024);
   EXPECT_EQ(find("disk.use_pct", "/dev/shm")->number, 99);
   EXPECT_EQ(find("disk.inode_use_pct", "/scratch")->number, 100);
 }
 
 TEST_F(FactsTest, LspciAcsAndLink) {
-  parse("00:03.1 PCI bridge: AMD Starship/Matisse GPP Bridge\n"
-        "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM L1\n"
-        "\t\tLnkSta:\tSpeed 2.5GT/s (downgraded), Width x8 (downgraded)\n"
-        "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+\n"
-        "c1:00.0 3D controller: NVIDIA Corporation AD102GL (rev ff) (prog-if ff)\n"
-        "\t!!! Unknown header type 7f\n");
+  parse(
+      "00:03.1 PCI bridge: AMD Starship/Matisse GPP Bridge\n"
+      "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM L1\n"
+      "\t\tLnkSta:\tSpeed 2.5GT/s (downgraded), Width x8 (downgraded)\n"
+      "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+\n"
+      "c1:00.0 3D controller: NVIDIA Corporation AD102GL (rev ff) (prog-if ff)\n"
+      "\t!!! Unknown header type 7f\n");
   EXPECT_EQ(find("pci.acs", "00:03.1")->number, 1);
   EXPECT_EQ(find("pci.link_cap_gts", "00:03.1")->number, 16);
   EXPECT_EQ(find("pci.link_sta_width", "00:03.1")->number, 8);
@@ -89,17 +94,18 @@ TEST_F(FactsTest, LspciAcsAndLink) {
 }
 
 TEST_F(FactsTest, NvidiaSmiQuerySections) {
-  parse("Driver Version                            : 570.133.20\n"
-        "GPU 00000000:97:00.0\n"
-        "    ECC Errors\n"
-        "        Volatile\n"
-        "            DRAM Uncorrectable            : 2\n"
-        "        Aggregate\n"
-        "            DRAM Uncorrectable            : 11\n"
-        "    Remapped Rows\n"
-        "        Pending                           : No\n"
-        "    Fabric\n"
-        "        State                             : In Progress\n");
+  parse(
+      "Driver Version                            : 570.133.20\n"
+      "GPU 00000000:97:00.0\n"
+      "    ECC Errors\n"
+      "        Volatile\n"
+      "            DRAM Uncorrectable            : 2\n"
+      "        Aggregate\n"
+      "            DRAM Uncorrectable            : 11\n"
+      "    Remapped Rows\n"
+      "        Pending                           : No\n"
+      "    Fabric\n"
+      "        State                             : In Progress\n");
   EXPECT_EQ(value("version.driver"), "570.133.20");
   EXPECT_EQ(value("smi.ecc_errors.aggregate.dram_uncorrectable", "0000:97:00"), "11");
   EXPECT_EQ(value("smi.ecc_errors.volatile.dram_uncorrectable", "0000:97:00"), "2");
@@ -108,15 +114,16 @@ TEST_F(FactsTest, NvidiaSmiQuerySections) {
 }
 
 TEST_F(FactsTest, GpuListNvlinkAndTopology) {
-  parse("GPU 5: NVIDIA B200 (UUID: GPU-a1)\n"
-        "NVML: Unable to retrieve NVLink information as all links are inActive\n"
-        "GPU 6: NVIDIA B200 (UUID: GPU-a2)\n"
-        "\t Link 0: 53.125 GB/s\n"
-        "\t Link 1: <inactive>\n"
-        "GPU 4: PCI 0000:A9:00.0\n"
-        "\tGPU0\tGPU1\tCPU Affinity\n"
-        "GPU0\t X \tPHB\t0-31\n"
-        "GPU1\tPHB\t X \t0-31\n");
+  parse(
+      "GPU 5: NVIDIA B200 (UUID: GPU-a1)\n"
+      "NVML: Unable to retrieve NVLink information as all links are inActive\n"
+      "GPU 6: NVIDIA B200 (UUID: GPU-a2)\n"
+      "\t Link 0: 53.125 GB/s\n"
+      "\t Link 1: <inactive>\n"
+      "GPU 4: PCI 0000:A9:00.0\n"
+      "\tGPU0\tGPU1\tCPU Affinity\n"
+      "GPU0\t X \tPHB\t0-31\n"
+      "GPU1\tPHB\t X \t0-31\n");
   EXPECT_NE(find("nvlink.all_inactive", "5"), nullptr);
   EXPECT_EQ(value("nvlink.link", "6"), "53.125 GB/s");
   EXPECT_EQ(value("gpu.pci", "4"), "0000:a9:00");
@@ -124,14 +131,15 @@ TEST_F(FactsTest, GpuListNvlinkAndTopology) {
 }
 
 TEST_F(FactsTest, HostsModulesMountsPlacement) {
-  parse("10.9.8.6 cd06\n"
-        "cd06: nvidia_peermem 16384 0\n"
-        "cd07: (nvidia_peermem not loaded)\n"
-        "cd06 Linux 5.15.0-122-generic\n"
-        "cd06: /dev/nvme1n1 on /scratch type xfs (rw,relatime)\n"
-        "ranks 8-9 on cd07 (rank 9 = GPU 1 PCI 0000:5d:00)\n"
-        "cd08 expected_gpus=4\n"
-        "ivhd0 ivhd1\n");
+  parse(
+      "10.9.8.6 cd06\n"
+      "cd06: nvidia_peermem 16384 0\n"
+      "cd07: (nvidia_peermem not loaded)\n"
+      "cd06 Linux 5.15.0-122-generic\n"
+      "cd06: /dev/nvme1n1 on /scratch type xfs (rw,relatime)\n"
+      "ranks 8-9 on cd07 (rank 9 = GPU 1 PCI 0000:5d:00)\n"
+      "cd08 expected_gpus=4\n"
+      "ivhd0 ivhd1\n");
   EXPECT_EQ(value("host.ip", "", "cd06"), "10.9.8.6");
   EXPECT_EQ(value("module.nvidia_peermem", "", "cd06"), "loaded");
   EXPECT_EQ(value("module.nvidia_peermem", "", "cd07"), "not loaded");
@@ -143,7 +151,9 @@ TEST_F(FactsTest, HostsModulesMountsPlacement) {
 }
 
 TEST_F(FactsTest, SectionsNameTheHost) {
-  parse("=== ef01 ===\nmax locked memory (kbytes, -l) 64\n=== ef02 ===\nmax locked memory (kbytes, -l) unlimited\n");
+  parse(
+      "=== ef01 ===\nmax locked memory (kbytes, -l) 64\n=== ef02 ===\nmax locked memory (kbytes, -l) "
+      "unlimited\n");
   EXPECT_EQ(find("limit.memlock_kb", "", "ef01")->number, 64);
   EXPECT_TRUE(std::isinf(find("limit.memlock_kb", "", "ef02")->number));
 }
@@ -154,16 +164,18 @@ TEST_F(FactsTest, SecretsAreNeverKept) {
   EXPECT_EQ(value("env.NCCL_DEBUG"), "INFO");
   EXPECT_EQ(value("env.MAX_TOKENS"), "5");
   for (std::size_t id = 0; id < ev_.strings.size(); ++id) {
-    EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("hf_abcdef"), std::string_view::npos);
+    EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("hf_abcdef"),
+              std::string_view::npos);
     EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("x/y"), std::string_view::npos);
   }
 }
 
 TEST_F(FactsTest, NotesMetricsAndExperiments) {
-  parse("kv usage 0.38, preemptions 0, gpu util 99%\n"
-        "dtype=bfloat16: normal answers\n"
-        "NCCL_P2P_DISABLE=1 all_reduce_perf -g 2: ok, busbw 9.8 GB/s\n"
-        "checkpoint hash identical on all nodes\n");
+  parse(
+      "kv usage 0.38, preemptions 0, gpu util 99%\n"
+      "dtype=bfloat16: normal answers\n"
+      "NCCL_P2P_DISABLE=1 all_reduce_perf -g 2: ok, busbw 9.8 GB/s\n"
+      "checkpoint hash identical on all nodes\n");
   EXPECT_EQ(find("kv.kv_usage")->number, 0.38);
   EXPECT_EQ(find("kv.gpu_util")->number, 99);
   EXPECT_EQ(value("kv.dtype_bfloat16"), "normal answers");
@@ -172,11 +184,15 @@ TEST_F(FactsTest, NotesMetricsAndExperiments) {
 }
 
 TEST_F(FactsTest, OutOfMemoryTextNewAndOld) {
-  parse("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of "
-        "which 1.00 GiB is free. Of the allocated memory 70.50 GiB is allocated by PyTorch, and 512.00 MiB is reserved by "
-        "PyTorch but unallocated.\n"
-        "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 39.59 GiB total capacity; 30.00 GiB already "
-        "allocated; 1.50 GiB free; 36.00 GiB reserved in total by PyTorch)\n");
+  parse(
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of "
+      "79.15 GiB of "
+      "which 1.00 GiB is free. Of the allocated memory 70.50 GiB is allocated by PyTorch, and 512.00 MiB is "
+      "reserved by "
+      "PyTorch but unallocated.\n"
+      "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 39.59 GiB total capacity; 30.00 "
+      "GiB already "
+      "allocated; 1.50 GiB free; 36.00 GiB reserved in total by PyTorch)\n");
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   EXPECT_DOUBLE_EQ(find("oom.allocated_bytes", "3")->number, 70.5 * kGiB);
   EXPECT_DOUBLE_EQ(find("oom.unallocated_bytes", "3")->number, 0.5 * kGiB);
@@ -185,12 +201,13 @@ TEST_F(FactsTest, OutOfMemoryTextNewAndOld) {
 }
 
 TEST_F(FactsTest, ServicesAndListeners) {
-  parse("● nvidia-fabricmanager.service - NVIDIA fabric manager service\n"
-        "     Loaded: loaded (/lib/systemd/system/nvidia-fabricmanager.service; enabled)\n"
-        "     Active: failed (Result: exit-code) since Tue 2026-03-03 10:00:00 UTC; 3h ago\n"
-        "slurmd: active\n"
-        "LISTEN 0 100 10.9.5.2:40061 0.0.0.0:* users:((\"agent\",pid=1911,fd=14))\n"
-        "nr_throttled 51234\n");
+  parse(
+      "● nvidia-fabricmanager.service - NVIDIA fabric manager service\n"
+      "     Loaded: loaded (/lib/systemd/system/nvidia-fabricmanager.service; enabled)\n"
+      "     Active: failed (Result: exit-code) since Tue 2026-03-03 10:00:00 UTC; 3h ago\n"
+      "slurmd: active\n"
+      "LISTEN 0 100 10.9.5.2:40061 0.0.0.0:* users:((\"agent\",pid=1911,fd=14))\n"
+      "nr_throttled 51234\n");
   EXPECT_EQ(value("service.state", "nvidia-fabricmanager"), "failed (Result: exit-code)");
   EXPECT_EQ(value("service.state", "slurmd"), "active");
   EXPECT_EQ(find("listen.port")->number, 40061);
@@ -199,15 +216,18 @@ TEST_F(FactsTest, ServicesAndListeners) {
 }
 
 TEST_F(FactsTest, RdmaTools) {
-  parse("CA 'mlx5_3'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n\t\tRate: 10\n"
-        "mlx5_0\t1\t3\t0000:0000:0000:0000:0000:ffff:0a01:0203\t10.1.2.3\tv2\teth0\n");
+  parse(
+      "CA 'mlx5_3'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Down\n\t\tPhysical state: Polling\n\t\tRate: "
+      "10\n"
+      "mlx5_0\t1\t3\t0000:0000:0000:0000:0000:ffff:0a01:0203\t10.1.2.3\tv2\teth0\n");
   EXPECT_EQ(value("ib.physical_state"), "Polling");
   EXPECT_EQ(value("gid.entry", "mlx5_0 port 1"), "10.1.2.3 v2 eth0");
 }
 
 TEST_F(FactsTest, ALogDoesNotBecomeFacts) {
   std::string log;
-  for (int i = 0; i < 5000; ++i) log += "some free text of a program number " + std::to_string(i) + ": value " + std::to_string(i) + "\n";
+  for (int i = 0; i < 5000; ++i)
+    log += "some free text of a program number " + std::to_string(i) + ": value " + std::to_string(i) + "\n";
   parse(log);
   EXPECT_TRUE(ev_.facts.empty());
 }

@@ -17,7 +17,8 @@ using Fields = std::vector<std::string_view>;
 bool is_kernel_release(std::string_view word) {
   // "5.15.0-122-generic", "6.8.12"
   const auto dots = std::count(word.begin(), word.end(), '.');
-  return dots >= 2 && word.size() >= 5 && word[0] >= '1' && word[0] <= '9' && base::to_int<int>(word.substr(0, word.find('.')));
+  return dots >= 2 && word.size() >= 5 && word[0] >= '1' && word[0] <= '9' &&
+         base::to_int<int>(word.substr(0, word.find('.')));
 }
 
 bool meminfo(const Fields& f, FactWriter& facts) {
@@ -27,7 +28,8 @@ bool meminfo(const Fields& f, FactWriter& facts) {
   const bool known = name.starts_with("Mem") || name.starts_with("Swap") || name.starts_with("HugePages") ||
                      name == "Shmem" || name == "Cached" || name == "Buffers" || name == "SUnreclaim" ||
                      name == "Slab" || name == "Mlocked" || name == "Unevictable" || name == "AnonPages" ||
-                     name == "VmRSS" || name == "VmLck" || name == "VmPin" || name == "VmSize" || name == "VmHWM";
+                     name == "VmRSS" || name == "VmLck" || name == "VmPin" || name == "VmSize" ||
+                     name == "VmHWM";
   if (!known || !base::to_int<std::int64_t>(f[1])) return false;
   facts.add("mem." + key_of(name) + "_kb", f[1]);
   return true;
@@ -84,7 +86,8 @@ bool iommu_units(const Fields& f, FactWriter& facts) {
 
 bool iommu_log(std::string_view line, FactWriter& facts) {
   const auto says = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
-  if (says("DMAR: IOMMU enabled") || says("AMD-Vi: Interrupt remapping enabled") || says("iommu: Default domain type")) {
+  if (says("DMAR: IOMMU enabled") || says("AMD-Vi: Interrupt remapping enabled") ||
+      says("iommu: Default domain type")) {
     facts.add("iommu.log", line.substr(line.find(':') + 1));
     return says("iommu: Default domain type") || says("IOMMU enabled");
   }

@@ -77,7 +77,8 @@ bool JsonFacts::scalar(std::string_view value, std::uint64_t line, std::string_v
   if (!levels_.empty() && levels_.back().array) {
     auto& list = levels_.back();
     ++list.scalars;
-    if (list.joined.size() < kMaxJoined) list.joined += (list.scalars > 1 ? ", " : "") + std::string(value.substr(0, kMaxCellText));
+    if (list.joined.size() < kMaxJoined)
+      list.joined += (list.scalars > 1 ? ", " : "") + std::string(value.substr(0, kMaxCellText));
     return true;
   }
   const auto path = path_of(key_);
@@ -87,7 +88,8 @@ bool JsonFacts::scalar(std::string_view value, std::uint64_t line, std::string_v
   return true;
 }
 
-void JsonFacts::add(const std::string& path, std::string_view value, std::uint64_t line, std::string_view verbatim) {
+void JsonFacts::add(const std::string& path, std::string_view value, std::uint64_t line,
+                    std::string_view verbatim) {
   if (first_.size() + facts_ >= kMaxFacts) {
     out_.add_problem({context_.id, model::PosKind::kLine, line}, "more facts than are kept of one file");
     return;
@@ -139,7 +141,8 @@ void JsonFacts::finish() {
   }
   facts_ += first_.size();
   first_.clear();
-  if (cells_ > kMaxCells) out_.add_problem({context_.id, model::PosKind::kNone, 0}, "more cells than are kept of one file");
+  if (cells_ > kMaxCells)
+    out_.add_problem({context_.id, model::PosKind::kNone, 0}, "more cells than are kept of one file");
   for (auto& [path, draft] : drafts_) flush(draft);
   drafts_.clear();
 }

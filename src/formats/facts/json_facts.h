@@ -33,10 +33,10 @@ class JsonFacts {
  private:
   struct Level {
     bool array;
-    std::string path;        // dotted, of this value
-    std::string joined;      // of a list of scalars
+    std::string path;    // dotted, of this value
+    std::string joined;  // of a list of scalars
     std::size_t scalars = 0;
-    bool row = false;        // an object that is a row
+    bool row = false;  // an object that is a row
     std::uint64_t line = 0;
   };
   struct Draft {  // of a table
@@ -63,7 +63,7 @@ class JsonFacts {
     std::string path, value, verbatim;
     std::uint64_t line;
   };
-  std::vector<Held> first_;              // facts of the first document, until a second one comes
+  std::vector<Held> first_;  // facts of the first document, until a second one comes
   std::size_t facts_ = 0, cells_ = 0;
 };
 

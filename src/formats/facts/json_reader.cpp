@@ -37,11 +37,12 @@ class LineStream {
   std::size_t PutEnd(Ch*) { return 0; }
 
   void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\n')) Take();
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\n'))
+      Take();
   }
   void skip_line() {
-    while (at_ < text_.size() && Take() != '\n') {
-    }
+    while (at_ < text_.size() && Take() != '\n') {}
   }
   bool at_end() const { return at_ >= text_.size(); }
   std::uint64_t line() const { return line_; }
@@ -81,7 +82,8 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   bool scalar(std::string_view value) {
     const auto end = stream_.Tell();
     const auto begin = std::min(key_begin_, end);
-    return facts_.scalar(value, stream_.line(), base::trim(stream_.text().substr(begin, std::min<std::size_t>(end - begin, 400))));
+    return facts_.scalar(value, stream_.line(),
+                         base::trim(stream_.text().substr(begin, std::min<std::size_t>(end - begin, 400))));
   }
   JsonFacts& facts_;
   const LineStream& stream_;
@@ -90,8 +92,9 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
 
 bool is_other_format(std::string_view head) {
   // Own readers or none: traces, telemetry, stacks, Flight Recorder dumps.
-  static constexpr std::array<std::string_view, 8> kOthers{"\"traceEvents\"", "\"resourceSpans\"", "\"resourceMetrics\"", "\"resourceLogs\"",
-                                                           "\"frames\"",      "\"pg_config\"",     "\"entries\"",         "\"pg_status\""};
+  static constexpr std::array<std::string_view, 8> kOthers{
+      "\"traceEvents\"", "\"resourceSpans\"", "\"resourceMetrics\"", "\"resourceLogs\"",
+      "\"frames\"",      "\"pg_config\"",     "\"entries\"",         "\"pg_status\""};
   for (const auto key : kOthers) {
     if (head.find(key) != std::string_view::npos) return true;
   }
@@ -99,8 +102,9 @@ bool is_other_format(std::string_view head) {
 }
 
 bool is_log_line(std::string_view first) {
-  static constexpr std::array<std::string_view, 9> kKeys{"\"log\"", "\"msg\"", "\"message\"", "\"MESSAGE\"", "\"textPayload\"",
-                                                         "\"levelname\"", "\"level\"", "\"severity\"", "\"logger\""};
+  static constexpr std::array<std::string_view, 9> kKeys{"\"log\"",     "\"msg\"",         "\"message\"",
+                                                         "\"MESSAGE\"", "\"textPayload\"", "\"levelname\"",
+                                                         "\"level\"",   "\"severity\"",    "\"logger\""};
   for (const auto key : kKeys) {
     if (first.find(key) != std::string_view::npos) return true;
   }
@@ -118,23 +122,26 @@ int JsonReader::probe(const model::SourceFile& file, std::string_view head) cons
   if (next == std::string_view::npos) return 0;
   const std::string_view allowed = head[0] == '{' ? "\"}/" : "{[\"-0123456789tfn]/";
   if (allowed.find(head[next]) == std::string_view::npos || is_other_format(head)) return 0;
-  if (head[0] == '[' && head[next] >= 'a' && head.substr(next, 4) != "true" && head.substr(next, 4) != "null" &&
-      head.substr(next, 5) != "false") {
+  if (head[0] == '[' && head[next] >= 'a' && head.substr(next, 4) != "true" &&
+      head.substr(next, 4) != "null" && head.substr(next, 5) != "false") {
     return 0;
   }
   const auto newline = head.find('\n');
   const auto first = head.substr(0, newline);
-  const auto second = newline == std::string_view::npos ? std::string_view() : base::trim(head.substr(newline + 1));
+  const auto second =
+      newline == std::string_view::npos ? std::string_view() : base::trim(head.substr(newline + 1));
   const bool lines = base::trim(first).ends_with('}') && second.starts_with('{');
   if (is_log_line(first) && (lines || second.empty())) return 0;
   // "[12.5] text" would start like an array of numbers.
-  if (head[0] == '[' && head[next] != '{' && head[next] != '[' && first.find("] ") != std::string_view::npos) return 0;
+  if (head[0] == '[' && head[next] != '{' && head[next] != '[' && first.find("] ") != std::string_view::npos)
+    return 0;
   return file.path.ends_with(".json") || file.path.ends_with(".jsonl") ? 55 : 40;
 }
 
 void JsonReader::read(ByteSource& source, FileContext context, model::Evidence& out) const {
   const auto text = whole_text(source, context, out);
-  LineStream stream(std::string_view(text).starts_with("\xEF\xBB\xBF") ? std::string_view(text).substr(3) : std::string_view(text));
+  LineStream stream(std::string_view(text).starts_with("\xEF\xBB\xBF") ? std::string_view(text).substr(3)
+                                                                       : std::string_view(text));
   JsonFacts facts(out, context);
   std::size_t documents = 0, bad = 0;
   for (stream.skip_blanks(); !stream.at_end() && bad < 100; stream.skip_blanks()) {

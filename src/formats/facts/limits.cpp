@@ -18,7 +18,7 @@ struct LimitName {
   std::string_view proc;  // in /proc/PID/limits
   std::string_view systemd;
   std::string_view key;
-  bool bytes_in_proc;     // proc and systemd count bytes where ulimit counts kbytes
+  bool bytes_in_proc;  // proc and systemd count bytes where ulimit counts kbytes
 };
 constexpr std::array<LimitName, 6> kNames{{
     {'l', "Max locked memory", "LimitMEMLOCK", "limit.memlock_kb", true},

@@ -12,9 +12,13 @@ namespace holter::formats::facts {
 namespace {
 
 bool is_module(std::string_view word) {
-  return word.size() >= 2 && word.size() < 64 && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
+  return word.size() >= 2 && word.size() < 64 &&
+         std::all_of(
+             word.begin(), word.end(),
+             [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-';
+             });
 }
 
 std::string module_key(std::string_view name) {
@@ -69,7 +73,8 @@ bool unknown_symbol(std::string_view line, FactWriter& facts) {
   const auto at = line.find(": Unknown symbol ");
   if (at == std::string_view::npos) return false;
   auto name = line.substr(0, at);
-  if (const auto blank = name.find_last_of(" \t]"); blank != std::string_view::npos) name = name.substr(blank + 1);
+  if (const auto blank = name.find_last_of(" \t]"); blank != std::string_view::npos)
+    name = name.substr(blank + 1);
   if (!is_module(name)) return false;
   facts.add(module_key(name), "error: " + std::string(line.substr(at + 2)));
   return true;
@@ -79,7 +84,8 @@ class Modules final : public Recogniser {
  public:
   bool on_line(std::string_view line, FactWriter& facts) override {
     const auto body = base::trim(line);
-    return lsmod_row(body, facts) || not_loaded(body, facts) || insert_error(body, facts) || unknown_symbol(body, facts);
+    return lsmod_row(body, facts) || not_loaded(body, facts) || insert_error(body, facts) ||
+           unknown_symbol(body, facts);
   }
 };
 

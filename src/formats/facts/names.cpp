@@ -21,8 +21,10 @@ bool is_hex(std::string_view text) {
 }  // namespace
 
 bool is_host_word(std::string_view word) {
-  if (word.size() < 2 || word.size() > 253 || !is_alpha(word[0]) || word.back() == '.' || word.back() == '-') return false;
-  return std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || is_alpha(c) || c == '-' || c == '.'; });
+  if (word.size() < 2 || word.size() > 253 || !is_alpha(word[0]) || word.back() == '.' || word.back() == '-')
+    return false;
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return is_digit(c) || is_alpha(c) || c == '-' || c == '.'; });
 }
 
 bool is_ipv4(std::string_view word) {
@@ -35,16 +37,18 @@ bool is_ipv4(std::string_view word) {
 }
 
 bool is_host_name(std::string_view word) {
-  static constexpr std::string_view kNoHosts[] = {"rank", "gpu", "GPU", "step", "cuda", "run", "layer", "epoch", "cpu",
-                                                  "CPU", "v", "python", "fp", "bf", "int", "sha", "md", "gen", "Xid",
-                                                  "mlx", "eth", "ib", "bond", "nvme", "O", "L", "p", "P", "stage"};
+  static constexpr std::string_view kNoHosts[] = {
+      "rank", "gpu",    "GPU",  "step", "cuda", "run", "layer", "epoch", "cpu",  "CPU",
+      "v",    "python", "fp",   "bf",   "int",  "sha", "md",    "gen",   "Xid",  "mlx",
+      "eth",  "ib",     "bond", "nvme", "O",    "L",   "p",     "P",     "stage"};
   if (is_ipv4(word)) return true;
   if (!is_host_word(word) || !std::any_of(word.begin(), word.end(), is_digit)) return false;
   for (const auto prefix : kNoHosts) {
     // "rank3", "fp16" and "v2" name other things; "ib06" is a host, "ib0" a device.
     const auto rest = word.substr(std::min(prefix.size(), word.size()));
     const bool number = !rest.empty() && std::all_of(rest.begin(), rest.end(), is_digit);
-    if (word.starts_with(prefix) && number && !(prefix == "ib" && rest.size() > 1) && !(prefix == "p" && rest.size() > 2)) {
+    if (word.starts_with(prefix) && number && !(prefix == "ib" && rest.size() > 1) &&
+        !(prefix == "p" && rest.size() > 2)) {
       return false;
     }
   }
@@ -57,10 +61,12 @@ std::optional<std::string> pci_address(std::string_view text) {
   const auto dot = text.find('.');
   if (dot != std::string_view::npos && text.size() - dot > 2) return std::nullopt;
   const auto parts = base::split(text.substr(0, dot), ':');
-  if (parts.size() < 2 || parts.size() > 3 || (parts.size() == 2 && dot == std::string_view::npos)) return std::nullopt;
+  if (parts.size() < 2 || parts.size() > 3 || (parts.size() == 2 && dot == std::string_view::npos))
+    return std::nullopt;
   const auto bus = parts[parts.size() - 2], device = parts[parts.size() - 1];
   const auto domain = parts.size() == 3 ? parts[0] : std::string_view("0000");
-  if (!is_hex(bus) || !is_hex(device) || !is_hex(domain) || bus.size() != 2 || device.size() != 2 || domain.size() < 4) {
+  if (!is_hex(bus) || !is_hex(device) || !is_hex(domain) || bus.size() != 2 || device.size() != 2 ||
+      domain.size() < 4) {
     return std::nullopt;
   }
   return base::lower(domain.substr(domain.size() - 4)) + ":" + base::lower(bus) + ":" + base::lower(device);
@@ -102,7 +108,8 @@ std::optional<std::string_view> host_header(std::string_view line) {
     }
     return std::nullopt;
   }
-  const bool decorated = line.starts_with("==") || line.starts_with("--") || line.starts_with('#') || line.starts_with('[');
+  const bool decorated =
+      line.starts_with("==") || line.starts_with("--") || line.starts_with('#') || line.starts_with('[');
   const bool colon = line.ends_with(':');
   auto word = line;
   while (!word.empty() && !std::isalnum(static_cast<unsigned char>(word.front()))) word.remove_prefix(1);

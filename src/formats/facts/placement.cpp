@@ -19,7 +19,8 @@ constexpr int kMaxRanksOfOneLine = 4096;
 std::string_view sv(re2::StringPiece p) { return {p.data(), p.size()}; }
 
 void add_gpu(std::string_view line, FactWriter& facts) {
-  static const re2::RE2 gpu(R"((?i)rank ?(\d+) ?(?:=|:|->|is|on) ?(?:GPU|device|cuda:?) ?(\d+)(?:[ ,(]+(?:PCI|bus(?:id)?)[ :]*([0-9a-fA-F:.]+))?)");
+  static const re2::RE2 gpu(
+      R"((?i)rank ?(\d+) ?(?:=|:|->|is|on) ?(?:GPU|device|cuda:?) ?(\d+)(?:[ ,(]+(?:PCI|bus(?:id)?)[ :]*([0-9a-fA-F:.]+))?)");
   re2::StringPiece input(line.data(), line.size());
   int rank = -1;
   re2::StringPiece index, pci;
@@ -30,10 +31,12 @@ void add_gpu(std::string_view line, FactWriter& facts) {
 }
 
 bool ranks_on(std::string_view line, FactWriter& facts) {
-  static const re2::RE2 range(R"((?i)^(?:global )?ranks? ?(\d+)(?: ?(?:-|\.\.|to) ?(\d+))? ?(?:on|:|->|=|@|is on|runs on) ?(?:node |host )?([A-Za-z0-9][\w.-]*)(?:[ ,;(].*)?$)");
+  static const re2::RE2 range(
+      R"((?i)^(?:global )?ranks? ?(\d+)(?: ?(?:-|\.\.|to) ?(\d+))? ?(?:on|:|->|=|@|is on|runs on) ?(?:node |host )?([A-Za-z0-9][\w.-]*)(?:[ ,;(].*)?$)");
   int first = -1;
   re2::StringPiece last_text, host;
-  if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), range, &first, &last_text, &host)) return false;
+  if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), range, &first, &last_text, &host))
+    return false;
   if (!is_host_name(sv(host))) return false;
   const int last = last_text.empty() ? first : base::to_int<int>(sv(last_text)).value_or(first);
   if (last < first || last - first >= kMaxRanksOfOneLine) return false;

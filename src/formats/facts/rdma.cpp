@@ -19,7 +19,8 @@ class Rdma final : public Recogniser {
  public:
   bool on_line(std::string_view line, FactWriter& facts) override {
     const auto body = base::trim(line);
-    return device(body) || rdma_link(body, facts) || gid(body, facts) || counter(body, facts) || field(line, body, facts);
+    return device(body) || rdma_link(body, facts) || gid(body, facts) || counter(body, facts) ||
+           field(line, body, facts);
   }
 
  private:
@@ -27,9 +28,11 @@ class Rdma final : public Recogniser {
 
   bool device(std::string_view body) {
     // "CA 'mlx5_0'", "hca_id: mlx5_0", "Infiniband device 'mlx5_0' port 1 status:"
-    static const re2::RE2 head(R"(^(?:CA '([^']+)'|hca_id:\s*(\S+)|Infiniband device '([^']+)' port (\d+) status:)$)");
+    static const re2::RE2 head(
+        R"(^(?:CA '([^']+)'|hca_id:\s*(\S+)|Infiniband device '([^']+)' port (\d+) status:)$)");
     re2::StringPiece a, b, c, port;
-    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &a, &b, &c, &port)) return false;
+    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &a, &b, &c, &port))
+      return false;
     device_ = std::string(!a.empty() ? sv(a) : !b.empty() ? sv(b) : sv(c));
     port_ = std::string(sv(port));
     return true;
@@ -39,7 +42,9 @@ class Rdma final : public Recogniser {
   static bool rdma_link(std::string_view body, FactWriter& facts) {
     static const re2::RE2 link(R"(^link (\w+)/(\d+) (?:.*)?state (\w+) physical_state (\w+).*$)");
     re2::StringPiece dev, port, state, physical;
-    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), link, &dev, &port, &state, &physical)) return false;
+    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), link, &dev, &port, &state,
+                             &physical))
+      return false;
     const std::string subject = std::string(sv(dev)) + " port " + std::string(sv(port));
     facts.add("ib.state", sv(state), subject);
     facts.add("ib.physical_state", sv(physical), subject);
@@ -50,11 +55,15 @@ class Rdma final : public Recogniser {
   static bool gid(std::string_view body, FactWriter& facts) {
     const auto f = base::split_blanks(body);
     if (f.size() >= 4 && f[0] == "DEV" && f[1] == "PORT") return true;
-    if (f.size() < 4 || !base::to_int<int>(f[1]) || !base::to_int<int>(f[2]) || std::count(f[3].begin(), f[3].end(), ':') != 7) return false;
+    if (f.size() < 4 || !base::to_int<int>(f[1]) || !base::to_int<int>(f[2]) ||
+        std::count(f[3].begin(), f[3].end(), ':') != 7)
+      return false;
     std::string value;
     for (std::size_t i = 4; i < f.size(); ++i) value += (value.empty() ? "" : " ") + std::string(f[i]);
-    facts.add("gid.entry", value.empty() ? f[3] : std::string_view(value), std::string(f[0]) + " port " + std::string(f[1])).context =
-        facts.evidence().intern("index " + std::string(f[2]));
+    facts
+        .add("gid.entry", value.empty() ? f[3] : std::string_view(value),
+             std::string(f[0]) + " port " + std::string(f[1]))
+        .context = facts.evidence().intern("index " + std::string(f[2]));
     return true;
   }
 
@@ -79,10 +88,12 @@ class Rdma final : public Recogniser {
       port_ = std::string(name == "port" ? value : name.substr(5));
       return true;
     }
-    static constexpr std::string_view kKept[] = {"State", "Physical state", "Rate", "Link layer", "state", "active_mtu",
-                                                 "max_mtu", "link_layer", "fw_ver", "Firmware version", "phys state", "rate"};
+    static constexpr std::string_view kKept[] = {"State",  "Physical state",   "Rate",       "Link layer",
+                                                 "state",  "active_mtu",       "max_mtu",    "link_layer",
+                                                 "fw_ver", "Firmware version", "phys state", "rate"};
     for (const auto kept : kKept) {
-      if (name == kept) facts.add("ib." + key_of(name == "phys state" ? "physical state" : name), value, subject());
+      if (name == kept)
+        facts.add("ib." + key_of(name == "phys state" ? "physical state" : name), value, subject());
     }
     return true;
   }

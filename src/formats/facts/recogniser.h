@@ -21,21 +21,21 @@ class Recogniser {
 
 using Recognisers = std::vector<std::unique_ptr<Recogniser>>;
 
-std::unique_ptr<Recogniser> make_limits();        // ulimit -a, /proc/PID/limits, LimitMEMLOCK=
-std::unique_ptr<Recogniser> make_filesystems();   // df, mount, /proc/mounts
-std::unique_ptr<Recogniser> make_host();          // meminfo, uname, kernel command line, IOMMU, hosts
-std::unique_ptr<Recogniser> make_modules();       // lsmod, modprobe, unknown symbols
-std::unique_ptr<Recogniser> make_placement();     // rank maps, inventories
-std::unique_ptr<Recogniser> make_pci();           // lspci -vv
-std::unique_ptr<Recogniser> make_gpu_list();      // nvidia-smi -L, nvlink -s, topo -m
-std::unique_ptr<Recogniser> make_gpu_query();     // nvidia-smi -q
-std::unique_ptr<Recogniser> make_dcgm();          // dcgmi diag and health tables
-std::unique_ptr<Recogniser> make_rdma();          // ibstat, ibv_devinfo, show_gids, perfquery
-std::unique_ptr<Recogniser> make_services();      // systemctl status, ss -tnlp, cgroup cpu.stat
-std::unique_ptr<Recogniser> make_versions();      // pip freeze, dpkg -l, driver versions
-std::unique_ptr<Recogniser> make_prometheus();    // text exposition
-std::unique_ptr<Recogniser> make_environment();   // NAME=value
-std::unique_ptr<Recogniser> make_gpu_memory();    // PyTorch out-of-memory text
+std::unique_ptr<Recogniser> make_limits();       // ulimit -a, /proc/PID/limits, LimitMEMLOCK=
+std::unique_ptr<Recogniser> make_filesystems();  // df, mount, /proc/mounts
+std::unique_ptr<Recogniser> make_host();         // meminfo, uname, kernel command line, IOMMU, hosts
+std::unique_ptr<Recogniser> make_modules();      // lsmod, modprobe, unknown symbols
+std::unique_ptr<Recogniser> make_placement();    // rank maps, inventories
+std::unique_ptr<Recogniser> make_pci();          // lspci -vv
+std::unique_ptr<Recogniser> make_gpu_list();     // nvidia-smi -L, nvlink -s, topo -m
+std::unique_ptr<Recogniser> make_gpu_query();    // nvidia-smi -q
+std::unique_ptr<Recogniser> make_dcgm();         // dcgmi diag and health tables
+std::unique_ptr<Recogniser> make_rdma();         // ibstat, ibv_devinfo, show_gids, perfquery
+std::unique_ptr<Recogniser> make_services();     // systemctl status, ss -tnlp, cgroup cpu.stat
+std::unique_ptr<Recogniser> make_versions();     // pip freeze, dpkg -l, driver versions
+std::unique_ptr<Recogniser> make_prometheus();   // text exposition
+std::unique_ptr<Recogniser> make_environment();  // NAME=value
+std::unique_ptr<Recogniser> make_gpu_memory();   // PyTorch out-of-memory text
 
 // All of the above, in the order in which they are asked.
 Recognisers make_recognisers();

@@ -18,7 +18,8 @@ class Services final : public Recogniser {
  public:
   bool on_line(std::string_view line, FactWriter& facts) override {
     const auto body = base::trim(line);
-    return unit(body) || state(body, facts) || one_line(body, facts) || listen(body, facts) || cpu_stat(body, facts);
+    return unit(body) || state(body, facts) || one_line(body, facts) || listen(body, facts) ||
+           cpu_stat(body, facts);
   }
 
  private:
@@ -39,7 +40,8 @@ class Services final : public Recogniser {
       if (!since.empty()) facts.add("service.since", sv(since), unit_).has_number = false;
       return true;
     }
-    for (const std::string_view name : {"Loaded:", "Process:", "Main PID:", "Tasks:", "Memory:", "CPU:", "CGroup:", "Docs:"}) {
+    for (const std::string_view name :
+         {"Loaded:", "Process:", "Main PID:", "Tasks:", "Memory:", "CPU:", "CGroup:", "Docs:"}) {
       if (body.starts_with(name)) return true;
     }
     return false;
@@ -47,7 +49,8 @@ class Services final : public Recogniser {
 
   // `systemctl is-active` written down: "nvidia-fabricmanager: inactive", "slurmd.service failed"
   static bool one_line(std::string_view body, FactWriter& facts) {
-    static const re2::RE2 row(R"(^([\w@-]+?)(?:\.service)?(?:: ?| +|=)(active|inactive|failed|activating|deactivating|not-found|masked|disabled)( \([\w-]+\))?(?: (?:since )?(.*))?$)");
+    static const re2::RE2 row(
+        R"(^([\w@-]+?)(?:\.service)?(?:: ?| +|=)(active|inactive|failed|activating|deactivating|not-found|masked|disabled)( \([\w-]+\))?(?: (?:since )?(.*))?$)");
     re2::StringPiece name, value, detail, rest;
     if (!re2::RE2::FullMatch(piece(body), row, &name, &value, &detail, &rest)) return false;
     if (sv(name) == "Active" || sv(name) == "State" || sv(name) == "state") return false;
@@ -57,7 +60,8 @@ class Services final : public Recogniser {
 
   static bool listen(std::string_view body, FactWriter& facts) {
     if (body.starts_with("State") && body.find("Recv-Q") != std::string_view::npos) return true;
-    static const re2::RE2 row(R"re(^(?:tcp\s+)?LISTEN\s+\d+\s+\d+\s+(\S+):(\d+)\s+\S+(?:\s+users:\(\("([^"]+)",pid=(\d+).*)?$)re");
+    static const re2::RE2 row(
+        R"re(^(?:tcp\s+)?LISTEN\s+\d+\s+\d+\s+(\S+):(\d+)\s+\S+(?:\s+users:\(\("([^"]+)",pid=(\d+).*)?$)re");
     re2::StringPiece address, port, process, pid;
     if (!re2::RE2::FullMatch(piece(body), row, &address, &port, &process, &pid)) return false;
     const std::string who = process.empty() ? "" : std::string(sv(process)) + " pid " + std::string(sv(pid));
@@ -66,7 +70,8 @@ class Services final : public Recogniser {
   }
 
   static bool cpu_stat(std::string_view body, FactWriter& facts) {
-    static const re2::RE2 row(R"(^(?:\S*:)?(nr_periods|nr_throttled|throttled_usec|throttled_time|usage_usec|user_usec|system_usec)[ :=]+(\d+)$)");
+    static const re2::RE2 row(
+        R"(^(?:\S*:)?(nr_periods|nr_throttled|throttled_usec|throttled_time|usage_usec|user_usec|system_usec)[ :=]+(\d+)$)");
     re2::StringPiece name, value;
     if (!re2::RE2::FullMatch(piece(body), row, &name, &value)) return false;
     facts.add("cgroup." + std::string(sv(name)), sv(value));

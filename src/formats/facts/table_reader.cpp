@@ -47,13 +47,13 @@ Cells cells_of(std::string_view line, char separator) {
 bool is_column_name(std::string_view cell) {
   if (cell.empty() || cell.size() > 64) return false;
   const char first = cell[0];
-  if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '%')) return false;
-  return cell.find_first_of("{}\"=<>;") == std::string_view::npos && std::count(cell.begin(), cell.end(), ' ') <= 4;
+  if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '%'))
+    return false;
+  return cell.find_first_of("{}\"=<>;") == std::string_view::npos &&
+         std::count(cell.begin(), cell.end(), ' ') <= 4;
 }
 
-bool is_rule(std::string_view line) {
-  return line.find_first_not_of("-+=|: ") == std::string_view::npos;
-}
+bool is_rule(std::string_view line) { return line.find_first_not_of("-+=|: ") == std::string_view::npos; }
 
 // Header text without the '#' of dmon and of commented headers.
 std::string_view header_text(std::string_view line) {
@@ -67,8 +67,11 @@ struct Shape {
 
 bool numeric_share(const std::vector<Cells>& rows, std::size_t columns, bool all) {
   for (std::size_t c = 0; c < columns; ++c) {
-    const auto numbers = std::count_if(rows.begin(), rows.end(), [&](const Cells& r) { return quantity(r[c]).has_value(); });
-    if (all ? static_cast<std::size_t>(numbers) == rows.size() : static_cast<std::size_t>(numbers) * 2 >= rows.size()) return true;
+    const auto numbers =
+        std::count_if(rows.begin(), rows.end(), [&](const Cells& r) { return quantity(r[c]).has_value(); });
+    if (all ? static_cast<std::size_t>(numbers) == rows.size()
+            : static_cast<std::size_t>(numbers) * 2 >= rows.size())
+      return true;
   }
   return false;
 }
@@ -77,14 +80,16 @@ bool numeric_share(const std::vector<Cells>& rows, std::size_t columns, bool all
 bool fits(const Cells& lines, char separator, bool named_table) {
   if (lines.empty()) return false;
   const auto head = cells_of(header_text(lines[0]), separator);
-  if (head.size() < 2 || head.size() > kMaxColumns || !std::all_of(head.begin(), head.end(), is_column_name)) return false;
+  if (head.size() < 2 || head.size() > kMaxColumns || !std::all_of(head.begin(), head.end(), is_column_name))
+    return false;
   std::vector<Cells> rows;
   for (std::size_t i = 1; i < lines.size() && !lines[i].empty(); ++i) {
     if (lines[i].starts_with('#') || is_rule(lines[i])) continue;
     rows.push_back(cells_of(lines[i], separator));
     if (rows.back().size() != head.size()) return false;
   }
-  if (separator == kBlank) return rows.size() >= 2 && head.size() >= 2 && numeric_share(rows, head.size(), true);
+  if (separator == kBlank)
+    return rows.size() >= 2 && head.size() >= 2 && numeric_share(rows, head.size(), true);
   return !rows.empty() && (named_table || numeric_share(rows, head.size(), false));
 }
 
@@ -142,14 +147,16 @@ class Tables {
  private:
   bool is_header(std::string_view text) const {
     const auto cells = cells_of(header_text(text), separator_);
-    return cells.size() >= 2 && cells.size() <= kMaxColumns && std::all_of(cells.begin(), cells.end(), is_column_name);
+    return cells.size() >= 2 && cells.size() <= kMaxColumns &&
+           std::all_of(cells.begin(), cells.end(), is_column_name);
   }
 
   void start(std::string_view text, model::SourceRef at) {
     gap_ = false;
     model::Table t;
     t.at = at;
-    for (const auto cell : cells_of(header_text(text), separator_)) t.columns.push_back(out_.intern(base::ellipsize(cell, kMaxCellText)));
+    for (const auto cell : cells_of(header_text(text), separator_))
+      t.columns.push_back(out_.intern(base::ellipsize(cell, kMaxCellText)));
     if (t.columns.size() > kMaxColumns) t.columns.resize(kMaxColumns);
     out_.tables.push_back(std::move(t));
     table_ = true;

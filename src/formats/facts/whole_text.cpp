@@ -13,7 +13,8 @@ std::string whole_text(ByteSource& source, FileContext context, model::Evidence&
     if (cut) break;
   }
   if (cut || source.truncated()) {
-    out.add_problem({context.id, model::PosKind::kOffset, text.size()}, cut ? "larger than is read of such a file" : "input ends early");
+    out.add_problem({context.id, model::PosKind::kOffset, text.size()},
+                    cut ? "larger than is read of such a file" : "input ends early");
     if (context.file) context.file->status = model::FileStatus::kPartial;
   }
   return text;

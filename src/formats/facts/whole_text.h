@@ -11,6 +11,7 @@ namespace holter::formats::facts {
 constexpr std::size_t kMaxWholeText = std::size_t{64} << 20;
 
 // At most `limit` bytes; what follows is dropped, counted as a problem and makes the file partial.
-std::string whole_text(ByteSource& source, FileContext context, model::Evidence& out, std::size_t limit = kMaxWholeText);
+std::string whole_text(ByteSource& source, FileContext context, model::Evidence& out,
+                       std::size_t limit = kMaxWholeText);
 
 }  // namespace holter::formats::facts
