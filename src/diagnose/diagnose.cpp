@@ -6,6 +6,7 @@
 #include "diagnose/progress.h"
 #include "diagnose/ranking.h"
 #include "diagnose/ras.h"
+#include "diagnose/stacks.h"
 #include "diagnose/summary.h"
 
 namespace holter::diagnose {
@@ -19,6 +20,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   diagnose_ras(context, output);
   for (const auto& diagnoser : registry()) diagnoser.run(context, output);
   model::Report report;
+  report.stacks = diagnose_stacks(context, output);
   rank(context, std::move(output), report);
   summarise(context, analysis, report);
   return report;

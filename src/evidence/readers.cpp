@@ -13,6 +13,7 @@
 #include "formats/logs/traceback_parser.h"
 #include "formats/logs/watchdog_parser.h"
 #include "formats/ras/ras_reader.h"
+#include "formats/stacks/parsers.h"
 #include "formats/text/text_reader.h"
 
 namespace holter::evidence {
@@ -33,6 +34,8 @@ std::vector<std::unique_ptr<LineParser>> make_line_parsers(
   parsers.push_back(formats::logs::make_traceback_parser());
   parsers.push_back(formats::logs::make_watchdog_parser());
   parsers.push_back(formats::facts::make_facts_parser());
+  parsers.push_back(formats::stacks::make_source_parser());
+  parsers.push_back(formats::stacks::make_stack_parser());
   return parsers;
 }
 
@@ -45,6 +48,8 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
   readers.push_back(std::make_unique<formats::ras::RasReader>());
+  readers.push_back(formats::stacks::make_folded_reader());
+  readers.push_back(formats::stacks::make_pyspy_json_reader());
   const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);
   readers.push_back(std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
   return readers;

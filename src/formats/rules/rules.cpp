@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "formats/rules/stack_rules.h"
+
 namespace holter::rules_data {
 struct File {
   const char* path;
@@ -94,6 +96,11 @@ base::Result<bool> check(const model::Rules& rules) {
       if (!rules.cause(cause)) return fail(Code::kInvalid, "signature '" + s.id + "': unknown cause '" + cause + "'");
     }
   }
+  for (const auto& e : rules.stacks.entries) {
+    if (!e.cause.empty() && !rules.cause(e.cause)) {
+      return fail(Code::kInvalid, "stack entry '" + e.id + "': unknown cause '" + e.cause + "'");
+    }
+  }
   return true;
 }
 
@@ -154,6 +161,8 @@ base::Result<model::Rules> parse(const FileMap& files) {
       rules.tables.emplace(path, std::move(*table));
     } else if (path.starts_with("signatures/")) {
       HOLTER_TRY([[maybe_unused]] bool ok, read_signatures(path, text, rules));
+    } else if (path == "stacks.toml") {
+      HOLTER_TRY([[maybe_unused]] bool ok, read_stack_rules(path, text, rules));
     } else {
       rules.texts.emplace(path, text);
     }
