@@ -54,7 +54,7 @@ class CollectiveDiagnosis {
     waits_ = hang::build_waits(context_.evidence, calls_, context_.job, semantics_);
     if (calls_.from_dumps && !timed_out(calls_) && divergences_ == 0 && is_running()) return finish();
     if (!waits_.waiting.empty()) explain_origins();
-    else if (calls_.from_dumps && divergences_ == 0) no_fault("no call is pending in any of the dumps");
+    else if (divergences_ == 0 && all_dumped()) no_fault("no call is pending in any of the dumps");
     return finish();
   }
 
@@ -62,6 +62,12 @@ class CollectiveDiagnosis {
   static constexpr std::size_t kMaxFindings = 8;
 
   CallAnalysis finish() { return {std::move(calls_), std::move(waits_)}; }
+
+  // Every rank of the job has a dump with calls in it: only then does silence mean something.
+  bool all_dumped() const {
+    return calls_.from_dumps && !context_.evidence.entries.empty() && context_.job.ranks_expected &&
+           context_.job.with_dump.size() == static_cast<std::size_t>(*context_.job.ranks_expected);
+  }
 
   // A dump on demand in the middle of a step: every pending call is young.
   bool is_running() {
@@ -93,7 +99,8 @@ class CollectiveDiagnosis {
         out_.gaps.push_back(fmt::format("no evidence of {}: they may wait as well, or hold others up", who(context_, o.ranks)));
         continue;
       }
-      if (o.kind == OriginKind::kStall && any_certain) continue;
+      // One rank's word does not show that all have entered.
+      if (o.kind == OriginKind::kStall && (any_certain || o.ranks.size() < 2)) continue;
       if (out_.findings.size() < 4 * kMaxFindings) out_.findings.push_back(finding_of(o));
     }
   }

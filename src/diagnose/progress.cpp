@@ -143,7 +143,7 @@ class ProgressDiagnosis {
     const auto batches = odd.epoch_end ? field(context_, *odd.epoch_end, "batches") : "";
     f.title = fmt::format("uneven inputs: {} had fewer batches, ended its epoch{}{} and went on, while {} still wait in {} of a training step",
                           who(context_, ended), batches.empty() ? "" : " after " + batches + " batches",
-                          odd.step ? " at step " + field(context_, *odd.step, "step") : "", who(context_, stepping),
+                          odd.step && batches.empty() ? " at step " + field(context_, *odd.step, "step") : "", who(context_, stepping),
                           call_name(context_, calls_, calls_.ranks.at(stepping.first()).pending.front()));
     cite_log(f, odd.epoch_end, "this rank ran out of batches");
     if (const auto e = odd.phases.find("evaluation"); e != odd.phases.end()) cite_log(f, e->second, "and is in the next phase");

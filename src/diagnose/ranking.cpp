@@ -39,10 +39,17 @@ bool same_claim(const Finding& a, const Finding& b) {
   return std::includes(x.begin(), x.end(), y.begin(), y.end()) || std::includes(y.begin(), y.end(), x.begin(), x.end());
 }
 
-template <typename T>
-void append(std::vector<T>& to, std::vector<T>& from, std::size_t limit) {
-  for (auto& item : from) {
-    if (to.size() < limit) to.push_back(std::move(item));
+void append_needs(std::vector<std::string>& to, const std::vector<std::string>& from, std::size_t limit) {
+  for (const auto& need : from) {
+    if (to.size() < limit && std::find(to.begin(), to.end(), need) == to.end()) to.push_back(need);
+  }
+}
+
+// Advice that says the same in both findings is said once.
+void append_actions(std::vector<model::Action>& to, const std::vector<model::Action>& from, std::size_t limit) {
+  for (const auto& a : from) {
+    const bool there = std::any_of(to.begin(), to.end(), [&](const auto& t) { return t.text == a.text; });
+    if (!there && to.size() < limit) to.push_back(a);
   }
 }
 
@@ -70,8 +77,8 @@ void join_same(std::vector<Finding>& all) {
     same->confidence = combined(same->confidence, f.confidence);
     append_citations(same->evidence, f.evidence, kMaxEvidence);
     append_citations(same->against, f.against, kMaxEvidence);
-    append(same->actions, f.actions, 6);
-    append(same->needs, f.needs, 4);
+    append_actions(same->actions, f.actions, 6);
+    append_needs(same->needs, f.needs, 4);
     same->local = same->local || f.local;
     if (f.first_ns > 0 && (same->first_ns == 0 || f.first_ns < same->first_ns)) same->first_ns = f.first_ns;
     if (same->culprits.empty()) same->culprits = std::move(f.culprits);
@@ -172,7 +179,7 @@ void support_root(std::vector<Finding>& all) {
     if (f.depth == root.depth || f.ranks.empty() || f.ranks != root.ranks) continue;
     root.confidence = combined(root.confidence, f.confidence);
     append_citations(root.evidence, f.evidence, kMaxEvidence);
-    root.actions.insert(root.actions.end(), f.actions.begin(), f.actions.end());
+    append_actions(root.actions, f.actions, 6);
     return;
   }
 }

@@ -143,6 +143,8 @@ bool uneven(const Context& context, const StackView& view, const WaitGroup& mino
   f.confidence = 0.7;
   const auto& ahead = minority_ahead ? minority : majority;
   const auto& behind = minority_ahead ? majority : minority;
+  f.ranks = ahead.ranks;
+  f.culprits = rank_culprits(context, ahead.ranks);
   f.title = fmt::format("{} left training for validation ({}) while {} still train{} ({}): uneven inputs, fewer batches on {}",
                         who(context, ahead.ranks), wait_text(context, view, ahead), who(context, behind.ranks),
                         behind.ranks.size() == 1 ? "s" : "", wait_text(context, view, behind), who(context, ahead.ranks));

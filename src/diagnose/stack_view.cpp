@@ -7,6 +7,7 @@
 #include <re2/re2.h>
 
 #include "base/strings.h"
+#include "diagnose/places.h"
 
 namespace holter::diagnose {
 
@@ -56,6 +57,13 @@ StackView view_stacks(const Context& context) {
 
 std::string place(const Context& context, const StackView& view, std::uint32_t thread) {
   const auto& t = view.threads[thread];
+  // The user's own Python line says most; interpreter and system frames say how it got there.
+  for (std::size_t i = t.frames.size(); i-- > 0;) {
+    const auto& f = t.frames[i];
+    if (f.kind == model::FrameKind::kPython && f.line > 0 && !is_library_frame(context.text(f.file))) {
+      return hang::frame_text(context.evidence, f);
+    }
+  }
   const auto caller = view.meanings[thread].caller;
   return hang::frame_text(context.evidence, caller == SIZE_MAX ? t.frames.back() : t.frames[caller]);
 }

@@ -220,8 +220,11 @@ class Builder {
     const auto g = group_by_name(name, desc == "default_pg" && name.empty() ? "default_pg" : desc);
     out_.from_watchdog = true;
     auto& members = out_.groups[g].ranks;
-    if (members.empty() && job_.ranks_expected && (desc == "default_pg" || (desc.empty() && name == "0"))) {
-      for (std::int32_t r = 0; r < *job_.ranks_expected; ++r) members.push_back(r);
+    if (members.empty() && (desc == "default_pg" || (desc.empty() && name == "0"))) {
+      // The default group is the whole job: as large as it is said to be, or as was seen.
+      const auto all = job_.ranks_expected ? model::RankSet::range(0, *job_.ranks_expected - 1) : job_.seen;
+      members = all.to_vector();
+      if (desc.empty()) out_.groups[g].desc = "default_pg";
     }
     auto& p = out_.groups[g].progress[rank];
     if (!p.known || !p.exact) {
