@@ -27,7 +27,6 @@ struct Op {
   OpKind kind = OpKind::kAllReduce;
   bool blocking = true;        // later work of this rank's device needs the result
   bool sync = false;           // the host waits for all blocking work before it issues this
-  bool stuck_before = false;   // fault: the device never gets to it
   bool stuck_inside = false;   // fault: the device never finishes it although the peers do
   bool lost = false;           // fault: transport; nobody finishes it
   std::int32_t step = 0;

@@ -142,7 +142,6 @@ class Simulator {
     auto& ops = job_.programs[r];
     auto& op = ops[i];
     const auto& l = links_[r][i];
-    if (op.stuck_before) return false;
     double at = op.enqueued;
     if (l.on_stream >= 0) at = std::max(at, ops[static_cast<std::size_t>(l.on_stream)].completed);
     if (l.needs >= 0) at = std::max(at, ops[static_cast<std::size_t>(l.needs)].completed + op.compute);
