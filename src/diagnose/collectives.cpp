@@ -148,7 +148,7 @@ class CollectiveDiagnosis {
     return f;
   }
 
-  static std::string_view cause_of(const Origin& o) {
+  std::string_view cause_of(const Origin& o) const {
     switch (o.kind) {
       case OriginKind::kHost: return "host_stuck";
       case OriginKind::kNeverJoined: return "rank_never_joined";
@@ -158,6 +158,7 @@ class CollectiveDiagnosis {
       case OriginKind::kGroupCycle: return "multi_pg_order";
       case OriginKind::kP2pCycle: return "p2p_cycle";
       case OriginKind::kP2pUnmatched: return "p2p_unmatched";
+      case OriginKind::kLoneCall: return o.ranks == model::RankSet{0} ? "rank0_only_collective" : "rank_divergent_control_flow";
     }
     return "unknown";
   }
@@ -170,6 +171,7 @@ class CollectiveDiagnosis {
       case OriginKind::kGroupCycle: return 0.75;
       case OriginKind::kP2pCycle: return 0.7;
       case OriginKind::kP2pUnmatched: return 0.65;
+      case OriginKind::kLoneCall: return 0.75;
       case OriginKind::kSilent: return silent_confidence(o);
       case OriginKind::kStall: return 0.5;
     }
@@ -194,6 +196,7 @@ class CollectiveDiagnosis {
       case OriginKind::kGroupCycle: return fmt::format("circular wait: the order of calls in {} is not the same on all ranks", groups_of(o));
       case OriginKind::kP2pCycle: return fmt::format("sends and receives wait for each other in a cycle ({})", where);
       case OriginKind::kP2pUnmatched: return fmt::format("moved on without the matching send or receive of {}", where);
+      case OriginKind::kLoneCall: return fmt::format("alone in {}; the other members went on without this call and now wait{}", where, waiting.empty() ? "" : " for it");
     }
     return where;
   }
@@ -270,6 +273,14 @@ class CollectiveDiagnosis {
         f.actions.push_back({"Issue the collectives of " + groups_of(o) + " in one order on every rank; remove implicit synchronisation (item, tolist, synchronize) between them",
                              "", model::Risk::kNone});
         f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = "order of calls in " + groups_of(o)});
+        break;
+      case OriginKind::kLoneCall:
+        f.owner = model::Owner::kUserCode;
+        f.depth = model::Depth::kReason;
+        f.restart = model::Restart::kNo;
+        f.actions.push_back({"Make the call on every rank of the group, or on none: look for a branch on the rank (save, log, evaluation) around it",
+                             "", model::Risk::kNone});
+        f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = "a collective in a branch of " + ranks});
         break;
       case OriginKind::kP2pCycle:
       case OriginKind::kP2pUnmatched:

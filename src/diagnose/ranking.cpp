@@ -110,6 +110,7 @@ class Scorer {
     if (explained(f)) s -= 0.5;
     if (f.cause == "no_fault" && contradicted_no_fault(f)) s -= 0.6;
     if (f.cause == "unknown") s -= 0.3;
+    if (f.kind == model::VerdictKind::kSlow && stopped()) s -= 0.4;
     return s + agreement(f);
   }
 
@@ -135,6 +136,13 @@ class Scorer {
       if (elsewhere) return -0.25;
     }
     return s;
+  }
+  // What makes a job slow does not make it stop.
+  bool stopped() const {
+    return std::any_of(all_.begin(), all_.end(), [](const Finding& g) {
+      const bool stops = g.kind == model::VerdictKind::kHang || g.kind == model::VerdictKind::kCrash || g.kind == model::VerdictKind::kInit;
+      return stops && g.confidence >= 0.5 && g.depth != Depth::kSymptom;
+    });
   }
   bool contradicted_no_fault(const Finding& f) const {
     return std::any_of(all_.begin(), all_.end(), [&](const Finding& g) {

@@ -213,11 +213,63 @@ class WaitBuilder {
       o.groups.push_back(n->group);
       o.calls.push_back(n->sample);
     }
-    o.ranks = o.kind == OriginKind::kP2pUnmatched ? moved_on(calls) : cycle_culprits(calls, inside, o.kind);
+    if (const Node* alone = lone_call(calls)) {
+      o.kind = OriginKind::kLoneCall;
+      o.calls = {alone->sample};
+      o.ranks = model::RankSet::of(alone->waiters);
+    } else if (o.kind == OriginKind::kP2pCycle && all_receive(calls)) {
+      o.kind = OriginKind::kP2pUnmatched;  // nobody sends: a send was left out
+      o.ranks = odd_among_siblings(inside);
+    } else if (o.kind == OriginKind::kP2pUnmatched) {
+      o.ranks = moved_on(calls);
+    } else {
+      o.ranks = cycle_culprits(calls, inside, o.kind);
+    }
     for (const auto v : vertices) o.victims = o.victims | upstream(v);
     o.victims = o.victims - o.ranks;
     out_.origins.push_back(std::move(o));
   }
+  // A call that at most a quarter of its group entered, while all others are known not to have and
+  // wait in several other calls: they went on without it.
+  static const Node* lone_call(const std::vector<const Node*>& calls) {
+    if (calls.size() < 3) return nullptr;
+    for (const auto* n : calls) {
+      const bool others_late = n->busy.empty() && n->unknown.empty() && n->passed.empty();
+      if (!n->p2p && others_late && n->late.size() >= 3 * n->waiters.size()) return n;
+    }
+    return nullptr;
+  }
+  static bool all_receive(const std::vector<const Node*>& calls) {
+    return std::all_of(calls.begin(), calls.end(), [](const Node* n) { return n->p2p && !n->sample.send; });
+  }
+
+  // Ranks in the same place of sister groups (the same stage of other pipelines) make the same calls:
+  // those that made another one at this sequence number. All of them when that shows nothing.
+  model::RankSet odd_among_siblings(const std::set<std::int32_t>& inside) const {
+    model::RankSet odd;
+    for (const auto rank : inside) {
+      const Call& c = *head(rank);
+      std::size_t same = 0, other = 0;
+      for (std::size_t i = 0; i < ev_.entries.size(); ++i) {
+        const auto& e = ev_.entries[i];
+        if (!e.is_p2p || e.p2p_seq != c.seq || calls_.entry_rank[i] == rank) continue;
+        if (!sister(c.group, rank, calls_.entry_group[i], calls_.entry_rank[i])) continue;
+        (e.op == c.op ? same : other)++;
+      }
+      if (other > same) odd.insert(rank);
+    }
+    return odd.empty() ? model::RankSet::of({inside.begin(), inside.end()}) : odd;
+  }
+  bool sister(std::uint32_t group, std::int32_t rank, std::uint32_t other_group, std::int32_t other_rank) const {
+    if (other_group == CallState::kNoGroup || other_group == group) return false;
+    const auto& a = calls_.groups[group];
+    const auto& b = calls_.groups[other_group];
+    if (a.desc != b.desc || a.ranks.size() != b.ranks.size()) return false;
+    const auto x = std::find(a.ranks.begin(), a.ranks.end(), rank) - a.ranks.begin();
+    const auto y = std::find(b.ranks.begin(), b.ranks.end(), other_rank) - b.ranks.begin();
+    return x == y;
+  }
+
   // The peers of pending sends and receives that wait in a collective instead.
   model::RankSet moved_on(const std::vector<const Node*>& calls) const {
     model::RankSet out;
@@ -233,9 +285,14 @@ class WaitBuilder {
                                 OriginKind kind) const {
     model::RankSet all = model::RankSet::of({inside.begin(), inside.end()});
     if (kind == OriginKind::kP2pCycle || calls.size() < 2) return all;
-    const auto side = [&](const Node* n) { return model::RankSet::of(n->waiters); };
-    if (side(calls[0]).size() < side(calls[1]).size()) return side(calls[0]);
-    return all;
+    // Only ranks that somebody in the cycle waits for count: the rest are victims on either side.
+    std::vector<model::RankSet> sides;
+    for (const auto* n : calls) {
+      const auto side = model::RankSet::of(n->waiters) & all;
+      if (!side.empty()) sides.push_back(side);
+    }
+    std::sort(sides.begin(), sides.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    return sides.size() > 1 && sides[0].size() < sides[1].size() ? sides[0] : all;
   }
 
   model::RankSet upstream(std::uint32_t target) {

@@ -19,7 +19,8 @@ enum class OriginKind {
   kStall,       // all members entered, none left
   kGroupCycle,  // ranks wait for each other in different groups
   kP2pCycle,    // sends and receives wait for each other
-  kP2pUnmatched,  // a send or receive whose peer has moved on
+  kP2pUnmatched,  // a send or receive whose other half was never issued
+  kLoneCall,      // few ranks alone in a call of their group; the others went on without it
 };
 
 struct Origin {

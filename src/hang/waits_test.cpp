@@ -74,6 +74,48 @@ TEST(Waits, opposite_order_in_two_groups_is_a_cycle) {
   EXPECT_EQ(w.origins[0].ranks, RankSet{2});
 }
 
+TEST(Waits, only_ranks_inside_the_cycle_are_a_side) {
+  JobMaker job;  // 3 issues b before a; 0 and 1 do a first; 4 and 5 only wait in b
+  job.group("a", "[0, 1, 3]").group("b", "[0, 1, 3, 4, 5, 6]");
+  for (int r : {0, 1}) job.dump(r).status("a", 5, 4).status("b", 6, 6).call("a", 5, "all_reduce");
+  job.dump(3).status("a", 5, 4).status("b", 7, 6).call("b", 7, "all_reduce").call("a", 5, "all_reduce");
+  for (int r : {4, 5, 6}) job.dump(r).status("b", 7, 6).call("b", 7, "all_reduce");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kGroupCycle);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{3});
+}
+
+TEST(Waits, a_call_that_the_others_went_on_without_blames_its_caller) {
+  JobMaker job;
+  job.group("0", "[0, 1, 2, 3]").group("x", "[0, 1]").group("y", "[1, 2]").group("z", "[2, 3]");
+  job.dump(0).status("0", 8, 7).status("x", 3, 3).call("0", 8, "barrier");
+  job.dump(1).status("0", 7, 7).status("x", 4, 3).status("y", 3, 3).call("x", 4, "all_reduce");
+  job.dump(2).status("0", 7, 7).status("y", 4, 3).status("z", 3, 3).call("y", 4, "all_reduce");
+  job.dump(3).status("0", 7, 7).status("z", 4, 3).call("z", 4, "all_reduce");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kLoneCall);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{0});
+}
+
+TEST(Waits, two_receives_lack_a_send_and_the_sister_pipeline_shows_whose) {
+  JobMaker job;
+  job.group("p0", "[0, 2]").group("p1", "[1, 3]");
+  job.dump(0).call("p0", 5, "recv 0<-1");
+  job.dump(2).call("p0", 5, "recv 1<-0");
+  job.dump(1).call("p1", 5, "send 0->1", 8, true);
+  job.dump(3).call("p1", 5, "recv 1<-0", 8, true);
+  for (auto& d : job.ev.dumps) {
+    for (auto& g : d.groups) g.desc = job.ev.intern("pipeline");
+  }
+  for (auto& e : job.ev.entries) e.group_desc = job.ev.intern("pipeline");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kP2pUnmatched);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{0});
+}
+
 TEST(Waits, sends_to_each_other_are_a_p2p_cycle) {
   JobMaker job;
   job.group("pp", "[0, 1]");

@@ -67,7 +67,7 @@ test('search finds text, ranks and frames; / focuses it, Escape leaves it', () =
   assert.match(await page.locator('#results').innerText(), /Timeline/);
   await page.fill('#search', 'next_batch');
   assert.match(await page.locator('#results').innerText(), /Stacks/);
-  await page.keyboard.press('Enter');
+  await page.locator('#results a', { hasText: 'Stacks' }).first().click();
   assert.match(await page.locator('#stacks .detail').innerText(), /loader\.py:40[\s\S]*rank 26/);
   await page.fill('#search', 'zzzz');
   assert.match(await page.locator('#results').innerText(), /Nothing found/);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/nccl/error_lines.h"
 
+#include <algorithm>
+
 #include "base/cursor.h"
 #include "base/strings.h"
 
@@ -131,7 +133,8 @@ bool read_ib_call(const Input& in) {
   }
   in.add_field(e, "device", base::between(m, "on dev ", ","));
   in.add_field(e, "gid_index", base::between(m, "GID index ", ","));
-  in.add_field(e, "local_gid", base::between(m, "local GID ", ", "));
+  const auto after_index = m.substr(std::min(m.find("GID index "), m.size()));
+  in.add_field(e, "local_gid", base::between(after_index.empty() ? m : after_index, "local GID ", ","));
   in.add_field(e, "remote_gid", base::between(m, "remote GID ", ", "));
   in.out.events.push_back(std::move(e));
   return true;
