@@ -46,7 +46,8 @@ const holter = (() => {
   const section = (node) => (node.closest('section')?.querySelector('h2, .verdict')?.textContent || '').replace('#', '').trim();
   let rows = null;
   const index = () => {
-    rows = [...document.querySelectorAll('.s')].map((node) => ({
+    // The stack view adds its own rows; the table for pages without scripts would only repeat them.
+    rows = [...document.querySelectorAll('.s')].filter((node) => !node.closest('#stacks')).map((node) => ({
       text: node.textContent.replace(/\s+/g, ' ').trim(), where: section(node), go: () => {
         node.closest('details')?.setAttribute('open', '');
         node.scrollIntoView({ block: 'center' });
