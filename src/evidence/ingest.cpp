@@ -167,11 +167,30 @@ model::SourceFile Ingest::member_file(model::FileId archive, const std::string& 
   return file;
 }
 
+namespace {
+
+// Documents quote error texts; none of them is evidence of this job.
+bool is_document(std::string_view path) {
+  const auto dot = path.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string extension = base::lower(path.substr(dot + 1));
+  for (const std::string_view known : {"md", "markdown", "rst", "adoc", "html", "htm", "tex", "po"}) {
+    if (extension == known) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence& out) {
   const auto head = input.head();
   auto& file = out.files[value(id)];
   const formats::Reader* best = nullptr;
   int confidence = 0;
+  if (is_document(file.path)) {
+    file.note = "a document: error texts in it are quotations";
+    return close_books(out, id, input.trouble());
+  }
   for (const auto& reader : readers_) {
     const int c = head.empty() ? 0 : reader->probe(file, head);
     if (c > confidence) best = reader.get(), confidence = c;

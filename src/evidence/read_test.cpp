@@ -102,6 +102,16 @@ TEST(Read, unknown_and_empty_files_are_listed) {
   EXPECT_TRUE(ev.problems.empty());
 }
 
+TEST(Read, documents_are_listed_but_prove_nothing) {
+  ScratchFolder dir;
+  dir.write("README.md", "If you see `CUDA out of memory`, lower the batch size.");
+  dir.write("a.log", "plain");
+  const auto ev = read_ok({dir.path()});
+  EXPECT_EQ(file(ev, "README.md").status, model::FileStatus::kUnread);
+  EXPECT_THAT(file(ev, "README.md").note, HasSubstr("document"));
+  EXPECT_EQ(content_of(ev, "a.log"), "plain");
+}
+
 TEST(Read, truncated_data_is_partial_and_kept) {
   ScratchFolder dir;
   std::string text;
