@@ -55,14 +55,25 @@ StackView view_stacks(const Context& context) {
   return view;
 }
 
-std::string place(const Context& context, const StackView& view, std::uint32_t thread) {
-  const auto& t = view.threads[thread];
-  // The user's own Python line says most; interpreter and system frames say how it got there.
+namespace {
+
+// The innermost line of the user's own Python; interpreter and system frames say how it got there.
+const model::Frame* user_line(const Context& context, const hang::ThreadStack& t) {
   for (std::size_t i = t.frames.size(); i-- > 0;) {
     const auto& f = t.frames[i];
-    if (f.kind == model::FrameKind::kPython && f.line > 0 && !is_library_frame(context.text(f.file))) {
-      return hang::frame_text(context.evidence, f);
-    }
+    if (f.kind == model::FrameKind::kPython && f.line > 0 && !is_library_frame(context.text(f.file))) return &f;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string place(const Context& context, const StackView& view, std::uint32_t thread) {
+  const auto& t = view.threads[thread];
+  if (const auto* line = user_line(context, t)) return hang::frame_text(context.evidence, *line);
+  for (const auto& other : view.threads) {  // another tool may have seen the Python side of this rank
+    if (other.role != model::ThreadRole::kMain || other.ranks != t.ranks) continue;
+    if (const auto* line = user_line(context, other)) return hang::frame_text(context.evidence, *line);
   }
   const auto caller = view.meanings[thread].caller;
   return hang::frame_text(context.evidence, caller == SIZE_MAX ? t.frames.back() : t.frames[caller]);
@@ -70,7 +81,8 @@ std::string place(const Context& context, const StackView& view, std::uint32_t t
 
 std::string matched_function(const Context& context, const StackView& view, std::uint32_t thread,
                              const hang::StackMatch& match) {
-  return std::string(context.text(view.threads[thread].frames[match.frame].function));
+  const auto name = context.text(view.threads[thread].frames[match.frame].function);
+  return std::string(name.substr(0, name.find('(')));  // without the types of a C++ function
 }
 
 model::Citation cite_stack(const Context& context, const StackView& view, std::uint32_t thread, std::string_view why) {
