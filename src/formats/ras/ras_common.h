@@ -8,7 +8,8 @@
 namespace holter::formats::ras {
 
 // In the order of model::RasRank::counts.
-inline constexpr std::array<std::string_view, 5> kOps{"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce"};
+inline constexpr std::array<std::string_view, 5> kOps{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
+                                                      "AllReduce"};
 
 inline int op_index(std::string_view name) {
   for (std::size_t i = 0; i < kOps.size(); ++i) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/ras/ras_json.h"
 
-#include <chrono>
-#include <cstdio>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 
 #include "base/strings.h"
 #include "formats/ras/ras_common.h"
+#include "formats/text/timestamps.h"
 
 namespace holter::formats::ras {
 
@@ -50,7 +49,8 @@ class RepairStream {
 
  private:
   bool needs_comma() {
-    if (in_string_ || last_ == 0 || last_ == '{' || last_ == '[' || last_ == ',' || last_ == ':') return false;
+    if (in_string_ || last_ == 0 || last_ == '{' || last_ == '[' || last_ == ',' || last_ == ':')
+      return false;
     const int c = in_.peek();
     return c == '"' || c == '{';
   }
@@ -72,19 +72,6 @@ class RepairStream {
   bool in_string_ = false;
   bool escaped_ = false;
 };
-
-// "2026-11-30 21:42:12", taken as UTC.
-model::Timestamp parse_time(std::string_view text) {
-  int year = 0;
-  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  const std::string copy(text.substr(0, 32));
-  if (std::sscanf(copy.c_str(), "%4d-%2u-%2u %2u:%2u:%2u", &year, &month, &day, &hour, &minute, &second) != 6) return {};
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
-  if (!date.ok() || year < 1970 || year > 2200) return {};
-  const auto at = std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-                  std::chrono::seconds(second);
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count(), model::TimeKind::kUnix};
-}
 
 enum class Scope { kTop, kComms, kComm, kRanks, kRank, kStatus, kCounts, kRas, kOther };
 
@@ -199,11 +186,14 @@ class Handler {
     return true;
   }
 
-  bool set_text(std::string_view text) {
-    if (scope() == Scope::kTop && key_ == "nccl_version") reply_.nccl_version = out_.intern(text);
-    if (scope() == Scope::kTop && key_ == "timestamp") reply_.time = parse_time(text);
-    if (scope() == Scope::kComm && key_ == "hash") reply_.comms.back().hash = out_.intern(bare_hash(text));
-    if (scope() == Scope::kRank && key_ == "host") rank().host = out_.intern(base::ellipsize(text, 256));
+  bool set_text(std::string_view value) {
+    if (scope() == Scope::kTop && key_ == "nccl_version") reply_.nccl_version = out_.intern(value);
+    if (scope() == Scope::kTop && key_ == "timestamp") {
+      // "2026-11-30 21:42:12": no zone, taken as UTC.
+      if (const auto parsed = text::parse_time(value, 1970)) reply_.time = parsed->time;
+    }
+    if (scope() == Scope::kComm && key_ == "hash") reply_.comms.back().hash = out_.intern(bare_hash(value));
+    if (scope() == Scope::kRank && key_ == "host") rank().host = out_.intern(base::ellipsize(value, 256));
     return true;
   }
 
