@@ -16,7 +16,8 @@ std::vector<std::string> make_dumps(bool json, int frames) {
   generate::simulate(job);
   std::vector<std::string> dumps;
   for (std::int32_t r = 0; r < 64; ++r) {
-    dumps.push_back(generate::write_dump(job, r, {.json = json, .timing = true, .entries = 2000, .frames = frames, .at = 1e9}));
+    dumps.push_back(
+        generate::write_dump(job, r, {.json = json, .timing = true, .entries = 2000, .frames = frames, .at = 1e9}));
   }
   return dumps;
 }

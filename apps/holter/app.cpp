@@ -24,12 +24,7 @@ namespace {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      diagnose_command(),
-      doctor_command(),
-      explain_command(),
-      completion_command(),
-      help_command(),
-      version_command(),
+      diagnose_command(), doctor_command(), explain_command(), completion_command(), help_command(), version_command(),
   };
   return all;
 }
@@ -50,8 +45,12 @@ flags::Program make_program() {
                 {"kubectl logs trainer-0 | holter diagnose -", "a log from standard input"}};
   p.common = {
       {.name = "help", .letter = 'h', .help = "print this help"},
-      {.name = "color", .argument = "WHEN", .choices = {"auto", "always", "never"}, .fallback = "auto",
-       .env = "HOLTER_COLOR", .help = "colour the output"},
+      {.name = "color",
+       .argument = "WHEN",
+       .choices = {"auto", "always", "never"},
+       .fallback = "auto",
+       .env = "HOLTER_COLOR",
+       .help = "colour the output"},
       {.name = "verbose", .letter = 'v', .help = "say more on standard error; twice for debugging"},
       {.name = "quiet", .letter = 'q', .help = "say only errors on standard error"},
   };
@@ -78,8 +77,10 @@ int usage_error(const base::Error& error, std::string_view command) {
 
 void set_log_level(const flags::Parsed& parsed) {
   const int more = parsed.count("verbose") - parsed.count("quiet");
-  log::set_threshold(more < 0 ? log::Level::kError : more == 0 ? log::Level::kWarn
-                     : more == 1 ? log::Level::kInfo : log::Level::kDebug);
+  log::set_threshold(more < 0    ? log::Level::kError
+                     : more == 0 ? log::Level::kWarn
+                     : more == 1 ? log::Level::kInfo
+                                 : log::Level::kDebug);
 }
 
 int dispatch(const Command& command, const std::vector<std::string>& rest) {

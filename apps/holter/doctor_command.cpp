@@ -64,7 +64,11 @@ Command doctor_command() {
       "Checks which evidence can be collected here: stacks of running processes, kernel messages, GPUs, NCCL RAS, "
       "dumps and schedulers. Nothing is changed. `holter diagnose` needs none of it, only files.";
   spec.positional.no_more = "it looks at this machine; for files use holter diagnose";
-  spec.flags = {{.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json"}, .fallback = "text",
+  spec.flags = {{.name = "format",
+                 .letter = 'o',
+                 .argument = "FORMAT",
+                 .choices = {"text", "json"},
+                 .fallback = "text",
                  .help = "output format"},
                 {.name = "json", .means = "format=json", .help = "the same as -o json"}};
   spec.examples = {{"holter doctor", "what can be seen here"},

@@ -25,7 +25,8 @@ int run_explain(const base::flags::Parsed& flags) {
   const auto found = report::explain(*rules, word);
   if (found.empty()) {
     log::error("nothing is known of '{}'", word);
-    if (const auto near = report::suggestions(*rules, word); !near.empty()) log::hint("did you mean {}?", fmt::join(near, ", "));
+    if (const auto near = report::suggestions(*rules, word); !near.empty())
+      log::hint("did you mean {}?", fmt::join(near, ", "));
     return kUsage;
   }
   if (flags.get("format") == "json") return write_data(report::explain_json(found) + "\n");
@@ -39,11 +40,19 @@ Command explain_command() {
   spec.description =
       "Prints the row of the table: meaning, severity, what to do, and where it is known from. A number alone is looked "
       "up as Xid and as SXid.";
-  spec.positional = {.name = "WORD", .required = true, .many = true, .help = "a cause, \"xid N\", \"sxid N\" or a signature"};
-  spec.flags = {{.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json"}, .fallback = "text",
+  spec.positional = {
+      .name = "WORD", .required = true, .many = true, .help = "a cause, \"xid N\", \"sxid N\" or a signature"};
+  spec.flags = {{.name = "format",
+                 .letter = 'o',
+                 .argument = "FORMAT",
+                 .choices = {"text", "json"},
+                 .fallback = "text",
                  .help = "output format"},
                 {.name = "json", .means = "format=json", .help = "the same as -o json"},
-                {.name = "rules", .argument = "DIR", .value = base::flags::Value::kFolder, .env = "HOLTER_RULES",
+                {.name = "rules",
+                 .argument = "DIR",
+                 .value = base::flags::Value::kFolder,
+                 .env = "HOLTER_RULES",
                  .help = "folder whose files replace or extend the built-in rules"}};
   spec.examples = {{"holter explain xid 79", "a GPU fault number from the kernel log"},
                    {"holter explain collective_shape_mismatch", "a cause that a report names"},

@@ -18,8 +18,10 @@ base::Result<bool> Inputs::prepare(const std::vector<std::string>& arguments) {
   bool used_stdin = false;
   for (const auto& path : arguments) {
     if (path == "-") {
-      if (std::exchange(used_stdin, true)) return fail(Code::kInvalid, "'-' is there twice; standard input is read once");
-      if (::isatty(STDIN_FILENO) == 1) return fail(Code::kInvalid, "standard input is the keyboard; pipe a log into it");
+      if (std::exchange(used_stdin, true))
+        return fail(Code::kInvalid, "'-' is there twice; standard input is read once");
+      if (::isatty(STDIN_FILENO) == 1)
+        return fail(Code::kInvalid, "standard input is the keyboard; pipe a log into it");
       paths_.push_back(path);
       continue;
     }

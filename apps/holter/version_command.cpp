@@ -21,9 +21,10 @@ constexpr const char* kBuild = "debug";
 
 int run_version(const base::flags::Parsed& flags) {
   if (flags.get("format") == "text") {
-    return write_data(fmt::format("holter {}\n{} build, {}, C++{}\nzlib {}, zstd {}, RapidJSON {}; running on glibc {}\n",
-                                  HOLTER_VERSION, kBuild, HOLTER_COMPILER, __cplusplus / 100 % 100, zlibVersion(),
-                                  ZSTD_versionString(), RAPIDJSON_VERSION_STRING, gnu_get_libc_version()));
+    return write_data(
+        fmt::format("holter {}\n{} build, {}, C++{}\nzlib {}, zstd {}, RapidJSON {}; running on glibc {}\n",
+                    HOLTER_VERSION, kBuild, HOLTER_COMPILER, __cplusplus / 100 % 100, zlibVersion(),
+                    ZSTD_versionString(), RAPIDJSON_VERSION_STRING, gnu_get_libc_version()));
   }
   return write_data(fmt::format(
       "{{\"schema\":\"holter.version/1\",\"version\":\"{}\",\"build\":\"{}\",\"compiler\":\"{}\",\"report_schema\":"
@@ -37,10 +38,15 @@ int run_version(const base::flags::Parsed& flags) {
 Command version_command() {
   base::flags::Command spec{.name = "version", .summary = "print the version, the build and its libraries"};
   spec.positional.no_more = "it describes this program";
-  spec.flags = {{.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json"}, .fallback = "text",
+  spec.flags = {{.name = "format",
+                 .letter = 'o',
+                 .argument = "FORMAT",
+                 .choices = {"text", "json"},
+                 .fallback = "text",
                  .help = "output format"},
                 {.name = "json", .means = "format=json", .help = "the same as -o json"}};
-  spec.examples = {{"holter version", "for people"}, {"holter version --json", "for programs"},
+  spec.examples = {{"holter version", "for people"},
+                   {"holter version --json", "for programs"},
                    {"holter --version", "the same as the first"}};
   return {spec, run_version};
 }

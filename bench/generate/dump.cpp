@@ -10,8 +10,9 @@ namespace holter::generate {
 
 namespace {
 
-constexpr std::array<const char*, 8> kNames{"all_reduce", "_all_gather_base", "_reduce_scatter_base", "all_to_all",
-                                            "broadcast", "all_reduce_barrier", "send", "recv"};
+constexpr std::array<const char*, 8> kNames{
+    "all_reduce", "_all_gather_base", "_reduce_scatter_base", "all_to_all", "broadcast", "all_reduce_barrier", "send",
+    "recv"};
 
 struct Counters {
   std::int64_t collective = 0, p2p = 0, op = 0;
@@ -183,7 +184,8 @@ class DumpWriter {
       w_.begin_dict();
       const bool top = i == 0;
       w_.key("name"), w_.string(top ? kNames[static_cast<std::size_t>(op.kind)] : "call_" + std::to_string(i));
-      w_.key("filename"), w_.string(top ? "/opt/torch/distributed/distributed_c10d.py" : "/job/layers/module_" + std::to_string(i % 7) + ".py");
+      w_.key("filename"), w_.string(top ? "/opt/torch/distributed/distributed_c10d.py"
+                                        : "/job/layers/module_" + std::to_string(i % 7) + ".py");
       w_.key("line"), w_.number(100 + i * 17 + static_cast<int>(op.kind) + (i == 3 ? op.step % 5 : 0));
       w_.end_dict();
     }

@@ -13,7 +13,8 @@ using Program = std::vector<Op>;
 
 class Injector {
  public:
-  Injector(Job& job, Rng& rng) : job_(job), rng_(rng), rank_(static_cast<std::int32_t>(pick(rng, job.programs.size()))) {}
+  Injector(Job& job, Rng& rng)
+      : job_(job), rng_(rng), rank_(static_cast<std::int32_t>(pick(rng, job.programs.size()))) {}
 
   std::optional<Truth> healthy() { return truth("no_fault", "none", {}); }
 
@@ -37,8 +38,7 @@ class Injector {
   // A kernel hangs inside a collective whose other members finish.
   std::optional<Truth> device_stuck() {
     return at([&](const Op& op) { return !op.is_p2p() && op.blocking && size(op) > 1; },
-              [&](Program& p, std::size_t i) { p[i].stuck_inside = true; },
-              "device_kernel_stuck", "device");
+              [&](Program& p, std::size_t i) { p[i].stuck_inside = true; }, "device_kernel_stuck", "device");
   }
 
   std::optional<Truth> data_path_stall() {
@@ -55,7 +55,8 @@ class Injector {
 
   std::optional<Truth> divergent_flow() {
     return at([&](const Op& op) { return op.kind == OpKind::kAllReduce && size(op) > 2; },
-              [](Program& p, std::size_t i) { p[i].kind = OpKind::kBroadcast; }, "rank_divergent_control_flow", "mismatch");
+              [](Program& p, std::size_t i) { p[i].kind = OpKind::kBroadcast; }, "rank_divergent_control_flow",
+              "mismatch");
   }
 
   // Two calls of one group in the other order.
@@ -65,14 +66,16 @@ class Injector {
                 std::swap(p[i].kind, p[i + 1].kind);
                 std::swap(p[i].elements, p[i + 1].elements);
               },
-              "collective_order_mismatch", "mismatch", [](const Op& a, const Op& b) { return a.group == b.group && a.kind != b.kind; });
+              "collective_order_mismatch", "mismatch",
+              [](const Op& a, const Op& b) { return a.group == b.group && a.kind != b.kind; });
   }
 
   // Conditional experts fetch parameters in another order: same operation, sizes swapped.
   std::optional<Truth> moe_order() {
-    return at([&](const Op& op) { return op.kind == OpKind::kAllGather && size(op) > 2; },
-              [](Program& p, std::size_t i) { std::swap(p[i].elements, p[i + 1].elements); }, "moe_zero3_order", "mismatch",
-              [](const Op& a, const Op& b) { return a.group == b.group && a.kind == b.kind && a.elements != b.elements; });
+    return at(
+        [&](const Op& op) { return op.kind == OpKind::kAllGather && size(op) > 2; },
+        [](Program& p, std::size_t i) { std::swap(p[i].elements, p[i + 1].elements); }, "moe_zero3_order", "mismatch",
+        [](const Op& a, const Op& b) { return a.group == b.group && a.kind == b.kind && a.elements != b.elements; });
   }
 
   // Two groups that share members, used in the other order by one rank.
@@ -82,14 +85,16 @@ class Injector {
                 p[i].sync = p[i + 1].sync = false;
                 std::swap(p[i], p[i + 1]);
               },
-              "multi_pg_order", "cycle", [&](const Op& a, const Op& b) {
+              "multi_pg_order", "cycle",
+              [&](const Op& a, const Op& b) {
                 return !b.is_p2p() && b.blocking && a.blocking && a.group != b.group && shares_two(a.group, b.group);
               });
   }
 
   std::optional<Truth> p2p_unmatched() {
     return at([](const Op& op) { return op.kind == OpKind::kSend; },
-              [](Program& p, std::size_t i) { p.erase(p.begin() + static_cast<std::ptrdiff_t>(i)); }, "p2p_unmatched", "mismatch");
+              [](Program& p, std::size_t i) { p.erase(p.begin() + static_cast<std::ptrdiff_t>(i)); }, "p2p_unmatched",
+              "mismatch");
   }
 
   // Two neighbours exchange, both send first on the stream of their pair.
@@ -101,11 +106,13 @@ class Injector {
     const auto peer = job_.groups[send.group].ranks[static_cast<std::size_t>(send.peer)];
     auto& theirs = job_.programs[static_cast<std::size_t>(peer)];
     // The matching receive of the peer, found by its place in the stream of the pair.
-    const auto nth = std::count_if(program().begin(), program().begin() + static_cast<std::ptrdiff_t>(i),
-                                   [&](const Op& op) { return op.kind == OpKind::kSend && op.group == send.group && op.peer == send.peer; });
+    const auto nth = std::count_if(
+        program().begin(), program().begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const Op& op) { return op.kind == OpKind::kSend && op.group == send.group && op.peer == send.peer; });
     std::ptrdiff_t seen = 0;
     for (std::size_t k = 0; k < theirs.size(); ++k) {
-      if (theirs[k].kind != OpKind::kRecv || theirs[k].group != send.group || theirs[k].peer != own || seen++ != nth) continue;
+      if (theirs[k].kind != OpKind::kRecv || theirs[k].group != send.group || theirs[k].peer != own || seen++ != nth)
+        continue;
       insert_exchange(program(), i + 1, send.group, send.peer, send.step);
       insert_exchange(theirs, k + 1, send.group, own, send.step);
       auto t = truth("p2p_cycle", "cycle", {rank_, peer});
@@ -172,9 +179,9 @@ class Injector {
   }
 
   // Tries ranks until one has a place that fits (and whose next operation fits as well).
-  std::optional<Truth> at(const std::function<bool(const Op&)>& fits, const std::function<void(Program&, std::size_t)>& change,
-                          const char* cause, const char* where,
-                          const std::function<bool(const Op&, const Op&)>& next_fits = nullptr) {
+  std::optional<Truth> at(const std::function<bool(const Op&)>& fits,
+                          const std::function<void(Program&, std::size_t)>& change, const char* cause,
+                          const char* where, const std::function<bool(const Op&, const Op&)>& next_fits = nullptr) {
     for (int attempt = 0; attempt < 50; ++attempt) {
       const auto i = middle(fits);
       if (i < program().size() && (!next_fits || next_fits(program()[i], program()[i + 1]))) {

@@ -11,11 +11,11 @@
 namespace holter::generate {
 
 struct Truth {
-  std::string kind;       // of faults()
-  std::string cause;      // id of causes.csv
-  std::string where;      // host, device, mismatch, cycle, stall, none
-  std::vector<std::int32_t> culprits;   // global ranks; empty: nobody
-  std::vector<std::int32_t> crashed;    // ranks that leave no dump
+  std::string kind;                    // of faults()
+  std::string cause;                   // id of causes.csv
+  std::string where;                   // host, device, mismatch, cycle, stall, none
+  std::vector<std::int32_t> culprits;  // global ranks; empty: nobody
+  std::vector<std::int32_t> crashed;   // ranks that leave no dump
 };
 
 // Names of all fault kinds, "healthy" first.

@@ -14,7 +14,14 @@ namespace holter::generate {
 using Rng = std::mt19937_64;
 
 enum class OpKind : std::uint8_t {
-  kAllReduce, kAllGather, kReduceScatter, kAllToAll, kBroadcast, kBarrier, kSend, kRecv,
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kBarrier,
+  kSend,
+  kRecv,
 };
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -23,20 +30,20 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 struct Op {
   std::uint32_t group = 0;
   std::uint32_t elements = 0;
-  std::int32_t peer = -1;      // rank in the group, of a send or receive
+  std::int32_t peer = -1;  // rank in the group, of a send or receive
   OpKind kind = OpKind::kAllReduce;
-  bool blocking = true;        // later work of this rank's device needs the result
-  bool sync = false;           // the host waits for all blocking work before it issues this
-  bool stuck_inside = false;   // fault: the device never finishes it although the peers do
-  bool lost = false;           // fault: transport; nobody finishes it
+  bool blocking = true;       // later work of this rank's device needs the result
+  bool sync = false;          // the host waits for all blocking work before it issues this
+  bool stuck_inside = false;  // fault: the device never finishes it although the peers do
+  bool lost = false;          // fault: transport; nobody finishes it
   std::int32_t step = 0;
-  double compute = 0;          // device time between the operation it depends on and this one
+  double compute = 0;  // device time between the operation it depends on and this one
   double enqueued = kNever, started = kNever, completed = kNever;
   bool is_p2p() const { return kind == OpKind::kSend || kind == OpKind::kRecv; }
 };
 
 struct Group {
-  std::string name;            // global counter, as torch names groups
+  std::string name;  // global counter, as torch names groups
   std::string desc;
   std::vector<std::int32_t> ranks;
 };
@@ -48,10 +55,10 @@ struct Shape {
 
 struct Job {
   Shape shape;
-  std::vector<Group> groups;                       // group 0 is the world
+  std::vector<Group> groups;                          // group 0 is the world
   std::vector<std::vector<std::uint32_t>> groups_of;  // by rank
-  std::vector<std::vector<Op>> programs;           // by rank
-  std::vector<std::int64_t> stop_before;           // by rank: the host never issues this operation; -1 none
+  std::vector<std::vector<Op>> programs;              // by rank
+  std::vector<std::int64_t> stop_before;              // by rank: the host never issues this operation; -1 none
   std::uint32_t group_of(std::int32_t rank, const std::string& desc) const;
   std::int32_t index_in(std::uint32_t group, std::int32_t rank) const;
 };

@@ -46,11 +46,13 @@ constexpr const char* kUsage =
 
 Options parse(int argc, char** argv) {
   Options o;
-  const std::map<std::string, bool*> flags{{"--timing", &o.timing}, {"--only-active", &o.only_active}, {"--logs", &o.logs}};
-  const std::map<std::string, int*> ints{{"--ranks", &o.shape.ranks}, {"--tensor", &o.shape.tensor},
+  const std::map<std::string, bool*> flags{
+      {"--timing", &o.timing}, {"--only-active", &o.only_active}, {"--logs", &o.logs}};
+  const std::map<std::string, int*> ints{{"--ranks", &o.shape.ranks},       {"--tensor", &o.shape.tensor},
                                          {"--pipeline", &o.shape.pipeline}, {"--expert", &o.shape.expert},
-                                         {"--entries", &o.entries}, {"--frames", &o.frames}};
-  const std::map<std::string, double*> reals{{"--missing", &o.missing}, {"--truncated", &o.truncated}, {"--after", &o.after}};
+                                         {"--entries", &o.entries},         {"--frames", &o.frames}};
+  const std::map<std::string, double*> reals{
+      {"--missing", &o.missing}, {"--truncated", &o.truncated}, {"--after", &o.after}};
   const std::map<std::string, std::string*> texts{{"--out", &o.out}, {"--kind", &o.kind}, {"--format", &o.format}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
@@ -67,9 +69,8 @@ Options parse(int argc, char** argv) {
     else usage();
   }
   const auto& s = o.shape;
-  const bool good = !o.out.empty() && s.tensor > 0 && s.pipeline > 0 && s.expert > 0 &&
-                    s.ranks >= 2 && s.ranks % (s.tensor * s.pipeline) == 0 && s.data() % s.expert == 0 &&
-                    s.pipeline < 255;
+  const bool good = !o.out.empty() && s.tensor > 0 && s.pipeline > 0 && s.expert > 0 && s.ranks >= 2 &&
+                    s.ranks % (s.tensor * s.pipeline) == 0 && s.data() % s.expert == 0 && s.pipeline < 255;
   if (!good || std::find(faults().begin(), faults().end(), o.kind) == faults().end()) usage();
   return o;
 }
@@ -93,9 +94,7 @@ void write_file(const fs::path& path, std::string_view data, std::int64_t at_ns)
   utimensat(AT_FDCWD, path.c_str(), times, 0);
 }
 
-std::string list(const std::vector<std::int32_t>& ranks) {
-  return fmt::format("[{}]", fmt::join(ranks, ", "));
-}
+std::string list(const std::vector<std::int32_t>& ranks) { return fmt::format("[{}]", fmt::join(ranks, ", ")); }
 
 // The last words of a process that died.
 std::string crash_log(std::int32_t rank) {
@@ -135,7 +134,10 @@ class Run {
  private:
   // Dumps of one job are not taken at one instant: `skew` seconds apart at most.
   void write_dumps(const Job& job, const Truth& truth, double moment, double skew) {
-    DumpOptions d{.json = o_.format == "json", .only_active = o_.only_active, .timing = o_.timing, .entries = o_.entries,
+    DumpOptions d{.json = o_.format == "json",
+                  .only_active = o_.only_active,
+                  .timing = o_.timing,
+                  .entries = o_.entries,
                   .frames = o_.frames};
     for (std::int32_t r = 0; r < o_.shape.ranks; ++r) {
       d.at = moment + uniform(rng_, 0, skew);
@@ -169,7 +171,8 @@ class Run {
       step = op.step;
       text += fmt::format("[rank{}] step {} started\n", rank, step);
     }
-    write_file(fs::path(o_.out) / fmt::format("rank{}.log", rank), text, d.epoch_ns + static_cast<std::int64_t>(d.at * 1e9));
+    write_file(fs::path(o_.out) / fmt::format("rank{}.log", rank), text,
+               d.epoch_ns + static_cast<std::int64_t>(d.at * 1e9));
   }
 
   void write_truth(const Truth& truth, double after) {
@@ -177,7 +180,8 @@ class Run {
     std::ofstream(fs::path(o_.out).lexically_normal().string() + ".truth.json") << fmt::format(
         "{{\"kind\": \"{}\", \"cause\": \"{}\", \"class\": \"{}\", \"culprits\": {}, \"ranks\": {}, \"missing\": {}, "
         "\"truncated\": {}, \"after_s\": {}, \"seed\": {}}}\n",
-        truth.kind, truth.cause, truth.where, list(truth.culprits), o_.shape.ranks, list(missing_), list(truncated_), after, o_.seed);
+        truth.kind, truth.cause, truth.where, list(truth.culprits), o_.shape.ranks, list(missing_), list(truncated_),
+        after, o_.seed);
   }
 
   Options o_;

@@ -29,9 +29,8 @@ class Layout {
     std::vector<std::int32_t> world;
     for (int r = 0; r < s_.ranks; ++r) world.push_back(r);
     add("default_pg", world);
-    each(s_.pipeline, s_.tensor, [&](int p, int t) {
-      add("DATA_PARALLEL_GROUP", line(s_.data(), [&](int d) { return rank(p, d, t); }));
-    });
+    each(s_.pipeline, s_.tensor,
+         [&](int p, int t) { add("DATA_PARALLEL_GROUP", line(s_.data(), [&](int d) { return rank(p, d, t); })); });
     each(s_.data(), 1, [&](int d, int) {
       std::vector<std::int32_t> ranks;
       for (int p = 0; p < s_.pipeline; ++p) {
@@ -46,9 +45,8 @@ class Layout {
       add("PIPELINE_MODEL_PARALLEL_GROUP", line(s_.pipeline, [&](int p) { return rank(p, d, t); }));
     });
     each(s_.pipeline * s_.tensor, s_.data() / std::max(1, s_.expert), [&](int pt, int block) {
-      add("EXPERT_MODEL_PARALLEL_GROUP", line(s_.expert, [&](int e) {
-            return rank(pt / s_.tensor, block * s_.expert + e, pt % s_.tensor);
-          }));
+      add("EXPERT_MODEL_PARALLEL_GROUP",
+          line(s_.expert, [&](int e) { return rank(pt / s_.tensor, block * s_.expert + e, pt % s_.tensor); }));
     });
   }
 
@@ -78,7 +76,8 @@ class Layout {
 
 class ProgramWriter {
  public:
-  ProgramWriter(Job& job, std::int32_t rank, Rng& rng) : job_(job), rng_(rng), out_(job.programs[static_cast<std::size_t>(rank)]) {
+  ProgramWriter(Job& job, std::int32_t rank, Rng& rng)
+      : job_(job), rng_(rng), out_(job.programs[static_cast<std::size_t>(rank)]) {
     tensor_ = job.group_of(rank, "TENSOR_MODEL_PARALLEL_GROUP");
     pipeline_ = job.group_of(rank, "PIPELINE_MODEL_PARALLEL_GROUP");
     data_ = job.group_of(rank, "DATA_PARALLEL_GROUP");
@@ -107,9 +106,9 @@ class ProgramWriter {
       if (stage_ > 0) p2p(OpKind::kSend, stage_ - 1);
     }
     for (int bucket = 0; bucket < 2; ++bucket) collective(data_, OpKind::kReduceScatter, 1U << (20 + bucket), false);
-    collective(model_, OpKind::kAllReduce, 1);       // gradient norm
-    collective(0, OpKind::kAllReduce, 4, true);      // loss and counters, read by the host
-    collective(0, OpKind::kBroadcast, 16);           // next schedule
+    collective(model_, OpKind::kAllReduce, 1);   // gradient norm
+    collective(0, OpKind::kAllReduce, 4, true);  // loss and counters, read by the host
+    collective(0, OpKind::kBroadcast, 16);       // next schedule
     for (int bucket = 0; bucket < 2; ++bucket) collective(data_, OpKind::kAllGather, 1U << (20 + bucket));
   }
 

@@ -13,8 +13,8 @@ namespace holter::generate {
 
 namespace {
 
-constexpr std::size_t kRunAhead = 24;      // calls the host may be ahead of the device
-constexpr double kHostGap = 0.0005;        // host time per call
+constexpr std::size_t kRunAhead = 24;  // calls the host may be ahead of the device
+constexpr double kHostGap = 0.0005;    // host time per call
 constexpr double kTransfer = 0.001;
 
 // The same call of all members (or a send with its receive).
@@ -30,8 +30,12 @@ struct Instance {
 class Simulator {
  public:
   explicit Simulator(Job& job)
-      : job_(job), links_(job.programs.size()), next_(job.programs.size(), 0), time_(job.programs.size(), 0),
-        waiting_(job.programs.size()), queued_(job.programs.size(), false) {}
+      : job_(job),
+        links_(job.programs.size()),
+        next_(job.programs.size(), 0),
+        time_(job.programs.size(), 0),
+        waiting_(job.programs.size()),
+        queued_(job.programs.size(), false) {}
 
   void run() {
     for (std::size_t r = 0; r < job_.programs.size(); ++r) {

@@ -71,14 +71,11 @@ Trend trend(std::span<const double> x_all, std::span<const double> y_all) {
   return t;
 }
 
-bool is_plateau(const Trend& t) {
-  return t.n >= 5 && t.growth() > 0 && t.slope > 0 && t.late_slope < 0.12 * t.slope;
-}
+bool is_plateau(const Trend& t) { return t.n >= 5 && t.growth() > 0 && t.slope > 0 && t.late_slope < 0.12 * t.slope; }
 
 bool is_steady_growth(const Trend& t, double min_relative_growth) {
   return t.n >= 4 && t.slope > 0 && t.r2 >= 0.8 &&
-         t.growth() >= min_relative_growth * std::max(std::abs(t.first), 1e-9) &&
-         t.late_slope >= 0.4 * t.slope;
+         t.growth() >= min_relative_growth * std::max(std::abs(t.first), 1e-9) && t.late_slope >= 0.4 * t.slope;
 }
 
 }  // namespace holter::analytics

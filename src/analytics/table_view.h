@@ -22,9 +22,7 @@ class TableView {
   // The first column with this meaning, or -1; all of them.
   int column(std::string_view meaning) const;
   std::vector<int> columns(std::string_view meaning) const;
-  std::string_view name(int column) const {
-    return evidence_.text(table_.columns[static_cast<std::size_t>(column)]);
-  }
+  std::string_view name(int column) const { return evidence_.text(table_.columns[static_cast<std::size_t>(column)]); }
   std::string_view text(std::size_t row, int column) const {
     return evidence_.text(table_.rows[row][static_cast<std::size_t>(column)]);
   }

@@ -51,8 +51,9 @@ class Parser {
     HOLTER_TRY([[maybe_unused]] bool ok, take_environment(env));
     for (const auto* f : all_) out_.fallback_.emplace(f->name, f->fallback);
     if (command_.positional.required && out_.arguments_.empty() && !out_.has("help")) {
-      return fail(Code::kInvalid, fmt::format("{} {} needs {} {}", program_.name, command_.name,
-                                              command_.positional.many ? "at least one" : "a", command_.positional.name));
+      return fail(Code::kInvalid,
+                  fmt::format("{} {} needs {} {}", program_.name, command_.name,
+                              command_.positional.many ? "at least one" : "a", command_.positional.name));
     }
     return std::move(out_);
   }
@@ -61,9 +62,9 @@ class Parser {
   Result<bool> take_argument(const std::string& word) {
     const auto& p = command_.positional;
     if (p.name.empty() || (!p.many && !out_.arguments_.empty())) {
-      return fail(Code::kInvalid, fmt::format("unexpected argument '{}': {} {} takes {}{}{}", word, program_.name,
-                                              command_.name, p.name.empty() ? "none" : "one",
-                                              p.no_more.empty() ? "" : ", ", p.no_more));
+      return fail(Code::kInvalid,
+                  fmt::format("unexpected argument '{}': {} {} takes {}{}{}", word, program_.name, command_.name,
+                              p.name.empty() ? "none" : "one", p.no_more.empty() ? "" : ", ", p.no_more));
     }
     HOLTER_TRY([[maybe_unused]] bool ok, check_choice(p.name, p.choices, word));
     out_.arguments_.push_back(word);

@@ -27,25 +27,25 @@ namespace holter::base::flags {
 enum class Value { kText, kNumber, kFile, kFolder };
 
 struct Flag {
-  std::string_view name;               // long name without dashes
-  char letter = 0;                     // 0: none
-  std::string_view argument;           // "FORMAT"; empty: a switch
+  std::string_view name;      // long name without dashes
+  char letter = 0;            // 0: none
+  std::string_view argument;  // "FORMAT"; empty: a switch
   std::vector<std::string_view> choices;
   Value value = Value::kText;
   std::string_view fallback;
-  std::string_view env;                // "HOLTER_FORMAT"; empty: none
-  std::string_view means;              // a switch that stands for another flag: "format=json"
-  std::string_view help;               // lower case, no full stop
+  std::string_view env;    // "HOLTER_FORMAT"; empty: none
+  std::string_view means;  // a switch that stands for another flag: "format=json"
+  std::string_view help;   // lower case, no full stop
 };
 
 struct Positional {
-  std::string_view name;               // "PATH"; empty: the command takes no arguments
+  std::string_view name;  // "PATH"; empty: the command takes no arguments
   bool required = false;
   bool many = false;
   std::vector<std::string_view> choices;
   Value value = Value::kText;
   std::string_view help;
-  std::string_view no_more;            // why a surplus argument is refused: "it describes this program"
+  std::string_view no_more;  // why a surplus argument is refused: "it describes this program"
 };
 
 struct Example {
@@ -55,8 +55,8 @@ struct Example {
 
 struct Command {
   std::string_view name;
-  std::string_view summary;            // lower case, no full stop
-  std::string_view description;        // paragraphs separated by an empty line
+  std::string_view summary;      // lower case, no full stop
+  std::string_view description;  // paragraphs separated by an empty line
   Positional positional;
   std::vector<Flag> flags;
   std::vector<Example> examples;
@@ -74,9 +74,9 @@ struct Program {
   std::string_view description;
   std::vector<Example> examples;
   std::vector<Command> commands;
-  std::vector<Flag> common;            // every command takes them too
+  std::vector<Flag> common;  // every command takes them too
   std::vector<Row> exit_codes;
-  std::vector<Row> environment;        // variables that belong to no flag
+  std::vector<Row> environment;  // variables that belong to no flag
 };
 
 // The value of an environment variable, or nullptr.

@@ -64,18 +64,20 @@ std::string bash(const Program& program) {
     out += fmt::format("      {}:*) how=\"{}\" ;;\n", c.name, bash_values(c.positional.choices, c.positional.value));
   }
   return out + fmt::format(
-      "      *) how=\"-W ''\" ;;\n"
-      "    esac ;;\n"
-      "  esac; fi\n"
-      "  mapfile -t COMPREPLY < <(eval \"compgen $how -- \\\"\\$current\\\"\")\n"
-      "}}\n"
-      "complete -o filenames -F _{0} {0}\n",
-      program.name);
+                   "      *) how=\"-W ''\" ;;\n"
+                   "    esac ;;\n"
+                   "  esac; fi\n"
+                   "  mapfile -t COMPREPLY < <(eval \"compgen $how -- \\\"\\$current\\\"\")\n"
+                   "}}\n"
+                   "complete -o filenames -F _{0} {0}\n",
+                   program.name);
 }
 
 std::string zsh(const Program& program) {
-  std::string out = fmt::format("#compdef {0}\n# zsh completion for {0}; load it with: source <({0} completion zsh)\n_{0}() {{\n"
-                                "  local -a commands\n  commands=(\n", program.name);
+  std::string out = fmt::format(
+      "#compdef {0}\n# zsh completion for {0}; load it with: source <({0} completion zsh)\n_{0}() {{\n"
+      "  local -a commands\n  commands=(\n",
+      program.name);
   for (const auto& c : program.commands) out += "    " + quoted(fmt::format("{}:{}", c.name, c.summary)) + "\n";
   out += "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n";
   const auto action = [](const std::vector<std::string_view>& choices, Value value) {
@@ -85,8 +87,9 @@ std::string zsh(const Program& program) {
   const auto add = [&](const Flag& f) {
     std::string text;
     for (const char c : f.help) text += c == '[' || c == ']' || c == ':' ? std::string("\\") + c : std::string(1, c);
-    const std::string rest = f.argument.empty() ? fmt::format("[{}]", text)
-                                                : fmt::format("[{}]:{}:{}", text, f.argument, action(f.choices, f.value));
+    const std::string rest = f.argument.empty()
+                                 ? fmt::format("[{}]", text)
+                                 : fmt::format("[{}]:{}:{}", text, f.argument, action(f.choices, f.value));
     if (f.letter) out += " \\\n      " + quoted(fmt::format("*-{}{}", f.letter, rest));
     out += " \\\n      " + quoted(fmt::format("*--{}{}", f.name, rest));
   };
@@ -104,8 +107,8 @@ std::string zsh(const Program& program) {
 }
 
 std::string fish(const Program& program) {
-  std::string out = fmt::format("# fish completion for {0}; load it with: {0} completion fish | source\ncomplete -c {0} -f\n",
-                                program.name);
+  std::string out = fmt::format(
+      "# fish completion for {0}; load it with: {0} completion fish | source\ncomplete -c {0} -f\n", program.name);
   const auto add = [&](std::string_view condition, const Flag& f) {
     out += fmt::format("complete -c {}{} -l {}", program.name, condition, f.name);
     if (f.letter) out += fmt::format(" -s {}", f.letter);
@@ -114,11 +117,13 @@ std::string fish(const Program& program) {
     out += " -d " + quoted(f.help) + "\n";
   };
   for (const auto& c : program.commands) {
-    out += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program.name, c.name, quoted(c.summary));
+    out +=
+        fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program.name, c.name, quoted(c.summary));
     const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", c.name);
     for (const auto& f : c.flags) add(condition, f);
     const auto& p = c.positional;
-    if (!p.choices.empty()) out += fmt::format("complete -c {}{} -a '{}'\n", program.name, condition, fmt::join(p.choices, " "));
+    if (!p.choices.empty())
+      out += fmt::format("complete -c {}{} -a '{}'\n", program.name, condition, fmt::join(p.choices, " "));
     else if (p.value == Value::kFile) out += fmt::format("complete -c {}{} -F\n", program.name, condition);
   }
   for (const auto& f : program.common) add("", f);

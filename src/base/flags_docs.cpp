@@ -62,7 +62,8 @@ std::string man_page(const Program& program) {
   for (const auto& c : program.commands) out += fmt::format("{}\n.br\n", troff(synopsis(program, c)));
   out += fmt::format(".SH DESCRIPTION\n{}\n.SH COMMANDS\n", troff(program.description));
   for (const auto& c : program.commands) {
-    out += fmt::format(".SS {}\n{}\n", troff(synopsis(program, c)), troff(c.description.empty() ? c.summary : c.description));
+    out += fmt::format(".SS {}\n{}\n", troff(synopsis(program, c)),
+                       troff(c.description.empty() ? c.summary : c.description));
     if (!c.positional.name.empty()) man_row(out, c.positional.name, c.positional.help);
     for (const auto& f : c.flags) man_row(out, spelling(f), describe(f));
   }
@@ -79,11 +80,14 @@ std::string man_page(const Program& program) {
 }
 
 std::string markdown(const Program& program) {
-  std::string out = fmt::format("# `{0}` on the command line\n\nGenerated from the flag table by `{0} help --markdown`; "
-                                "do not edit.\n\n{1}\n", program.name, program.description);
+  std::string out = fmt::format(
+      "# `{0}` on the command line\n\nGenerated from the flag table by `{0} help --markdown`; "
+      "do not edit.\n\n{1}\n",
+      program.name, program.description);
   md_examples(out, program.examples);
   out += "\n| command | what |\n|---|---|\n";
-  for (const auto& c : program.commands) out += fmt::format("| [`{0}`](#{1}-{0}) | {2} |\n", c.name, program.name, c.summary);
+  for (const auto& c : program.commands)
+    out += fmt::format("| [`{0}`](#{1}-{0}) | {2} |\n", c.name, program.name, c.summary);
   for (const auto& c : program.commands) {
     out += fmt::format("\n## {} {}\n\n`{}`\n", program.name, c.name, synopsis(program, c));
     if (!c.description.empty()) out += fmt::format("\n{}\n", c.description);

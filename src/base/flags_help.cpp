@@ -102,8 +102,8 @@ std::string help(const Program& program, const Command& command, int width) {
   if (!command.positional.name.empty()) {
     out += "\nArguments:\n";
     const auto& p = command.positional;
-    add_row(out, p.name, p.choices.empty() ? std::string(p.help) : fmt::format("{}: {}", p.help, fmt::join(p.choices, ", ")),
-            width);
+    add_row(out, p.name,
+            p.choices.empty() ? std::string(p.help) : fmt::format("{}: {}", p.help, fmt::join(p.choices, ", ")), width);
   }
   add_flags(out, "Options", command.flags, width);
   add_flags(out, "Options of every command", program.common, width);

@@ -27,8 +27,13 @@ Program program() {
   p.exit_codes = {{"0", "fine"}};
   Command scan{.name = "scan", .summary = "look at it's files"};
   scan.positional = {.name = "PATH", .required = true, .many = true, .value = Value::kFile, .help = "what to read"};
-  scan.flags = {{.name = "format", .letter = 'o', .argument = "FORMAT", .choices = {"text", "json"},
-                 .fallback = "text", .env = "TOOL_FORMAT", .help = "output format"},
+  scan.flags = {{.name = "format",
+                 .letter = 'o',
+                 .argument = "FORMAT",
+                 .choices = {"text", "json"},
+                 .fallback = "text",
+                 .env = "TOOL_FORMAT",
+                 .help = "output format"},
                 {.name = "json", .means = "format=json", .help = "the same as -o json"},
                 {.name = "jobs", .letter = 'j', .argument = "N", .value = Value::kNumber, .help = "threads"}};
   scan.examples = {{"tool scan .", "this folder"}};
@@ -47,9 +52,12 @@ Result<Parsed> scan(std::vector<std::string> arguments, std::map<std::string, st
 }
 
 TEST(Flags, ReadsEveryWayOfWritingAValue) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"p", "-o", "json"}, {"p", "-ojson"}, {"-o=json", "p"}, {"--format", "json", "p"}, {"--format=json", "p"},
-           {"p", "--json"}}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"p", "-o", "json"},
+                                                                                     {"p", "-ojson"},
+                                                                                     {"-o=json", "p"},
+                                                                                     {"--format", "json", "p"},
+                                                                                     {"--format=json", "p"},
+                                                                                     {"p", "--json"}}) {
     const auto parsed = scan(words);
     ASSERT_THAT(parsed, base::testing::IsOk());
     EXPECT_EQ(parsed->get("format"), "json");

@@ -70,8 +70,8 @@ inline tl::unexpected<Error> fail(Code code, std::string message) {
 
 #define HOLTER_CONCAT_INNER(a, b) a##b
 #define HOLTER_CONCAT(a, b) HOLTER_CONCAT_INNER(a, b)
-#define HOLTER_TRY_INNER(name, declaration, expression)                   \
-  auto name = (expression);                                               \
+#define HOLTER_TRY_INNER(name, declaration, expression)                             \
+  auto name = (expression);                                                         \
   if (!name) return tl::unexpected<::holter::base::Error>(std::move(name).error()); \
   declaration = std::move(name).value()
 // HOLTER_TRY(auto x, expression): binds the value, or returns the error from the enclosing function.

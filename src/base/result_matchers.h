@@ -28,8 +28,7 @@ MATCHER_P2(Fails, code, message, "is an error with the code and message") {
     *result_listener << "holds a value";
     return false;
   }
-  return arg.error().code() == code &&
-         ::testing::ExplainMatchResult(message, arg.error().to_string(), result_listener);
+  return arg.error().code() == code && ::testing::ExplainMatchResult(message, arg.error().to_string(), result_listener);
 }
 
 }  // namespace holter::base::testing

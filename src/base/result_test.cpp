@@ -7,8 +7,8 @@ namespace holter::base {
 namespace {
 
 using testing::Fails;
-using testing::IsOkAnd;
 using ::testing::HasSubstr;
+using testing::IsOkAnd;
 
 Result<int> half(int n) {
   if (n % 2 != 0) return fail(Code::kInvalid, "odd");

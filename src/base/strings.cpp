@@ -14,9 +14,11 @@ char lower_char(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32
 // Length of the valid UTF-8 sequence at the start, or 0.
 std::size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
-  std::size_t n = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3
-                  : lead >= 0xF0 && lead < 0xF5                 ? 4
-                                                                : 0;
+  std::size_t n = lead < 0x80                   ? 1
+                  : lead >= 0xC2 && lead < 0xE0 ? 2
+                  : lead >= 0xE0 && lead < 0xF0 ? 3
+                  : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                : 0;
   if (n == 0 || text.size() < n) return 0;
   for (std::size_t i = 1; i < n; ++i) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;

@@ -45,7 +45,10 @@ model::Finding base_finding(std::string_view cause, double confidence) {
 class CollectiveDiagnosis {
  public:
   CollectiveDiagnosis(const Context& context, Output& out)
-      : context_(context), out_(out), semantics_(context.rules), calls_(hang::build_calls(context.evidence, context.job)) {}
+      : context_(context),
+        out_(out),
+        semantics_(context.rules),
+        calls_(hang::build_calls(context.evidence, context.job)) {}
 
   CallAnalysis run() {
     for (const auto& d : hang::find_divergences(context_.evidence, calls_, semantics_)) {
@@ -71,8 +74,10 @@ class CollectiveDiagnosis {
 
   // A dump on demand in the middle of a step: every pending call is young.
   bool is_running() {
-    if (calls_.oldest_pending_s < 0 || calls_.oldest_pending_s >= kFreshS || calls_.proven_age_s >= kFreshS) return false;
-    no_fault(fmt::format("the oldest pending call was {:.1f} s old when the dumps were written", calls_.oldest_pending_s));
+    if (calls_.oldest_pending_s < 0 || calls_.oldest_pending_s >= kFreshS || calls_.proven_age_s >= kFreshS)
+      return false;
+    no_fault(
+        fmt::format("the oldest pending call was {:.1f} s old when the dumps were written", calls_.oldest_pending_s));
     return true;
   }
 
@@ -84,7 +89,8 @@ class CollectiveDiagnosis {
     f.severity = model::Severity::kInfo;
     f.title = "No hang: " + why;
     for (const auto& d : context_.evidence.dumps) {
-      f.evidence.push_back(cite(context_, {d.file, model::PosKind::kRecord, 0}, fmt::format("{} calls recorded", d.entry_count), why));
+      f.evidence.push_back(
+          cite(context_, {d.file, model::PosKind::kRecord, 0}, fmt::format("{} calls recorded", d.entry_count), why));
       if (f.evidence.size() == 3) break;
     }
     out_.findings.push_back(std::move(f));
@@ -96,7 +102,8 @@ class CollectiveDiagnosis {
     });
     for (const auto& o : joined_origins()) {
       if (o.kind == OriginKind::kSilent && any_certain) {
-        out_.gaps.push_back(fmt::format("no evidence of {}: they may wait as well, or hold others up", who(context_, o.ranks)));
+        out_.gaps.push_back(
+            fmt::format("no evidence of {}: they may wait as well, or hold others up", who(context_, o.ranks)));
         continue;
       }
       // One rank's word does not show that all have entered.
@@ -109,7 +116,8 @@ class CollectiveDiagnosis {
   std::vector<Origin> joined_origins() const {
     std::vector<Origin> joined;
     for (const auto& o : waits_.origins) {
-      const bool joins = o.kind == OriginKind::kHost || o.kind == OriginKind::kDevice || o.kind == OriginKind::kNeverJoined;
+      const bool joins =
+          o.kind == OriginKind::kHost || o.kind == OriginKind::kDevice || o.kind == OriginKind::kNeverJoined;
       const auto same = std::find_if(joined.begin(), joined.end(), [&](const Origin& j) {
         return (joins && j.kind == o.kind) || (j.kind == o.kind && j.ranks == o.ranks);
       });
@@ -158,7 +166,8 @@ class CollectiveDiagnosis {
       case OriginKind::kGroupCycle: return "multi_pg_order";
       case OriginKind::kP2pCycle: return "p2p_cycle";
       case OriginKind::kP2pUnmatched: return "p2p_unmatched";
-      case OriginKind::kLoneCall: return o.ranks == model::RankSet{0} ? "rank0_only_collective" : "rank_divergent_control_flow";
+      case OriginKind::kLoneCall:
+        return o.ranks == model::RankSet{0} ? "rank0_only_collective" : "rank_divergent_control_flow";
     }
     return "unknown";
   }
@@ -185,18 +194,28 @@ class CollectiveDiagnosis {
   }
 
   std::string sentence(const Origin& o, const std::string& where) const {
-    const std::string waiting = o.victims.empty() ? "" : fmt::format(" while {} wait{}", who(context_, o.victims), o.victims.size() == 1 ? "s" : "");
+    const std::string waiting =
+        o.victims.empty() ? ""
+                          : fmt::format(" while {} wait{}", who(context_, o.victims), o.victims.size() == 1 ? "s" : "");
     switch (o.kind) {
       case OriginKind::kHost:
-        return fmt::format("the host did not issue {}{}{}", where, o.behind > 1 ? fmt::format(" ({} calls behind)", o.behind) : "", waiting);
+        return fmt::format("the host did not issue {}{}{}", where,
+                           o.behind > 1 ? fmt::format(" ({} calls behind)", o.behind) : "", waiting);
       case OriginKind::kNeverJoined: return fmt::format("never entered the first call, {}{}", where, waiting);
-      case OriginKind::kDevice: return fmt::format("{} was launched and never finished here; all other members finished it", where);
-      case OriginKind::kSilent: return fmt::format("no evidence of {}, and every chain of waiting ends at {} in {}", o.ranks.size() == 1 ? "this rank" : "these ranks", o.ranks.size() == 1 ? "it" : "them", where);
+      case OriginKind::kDevice:
+        return fmt::format("{} was launched and never finished here; all other members finished it", where);
+      case OriginKind::kSilent:
+        return fmt::format("no evidence of {}, and every chain of waiting ends at {} in {}",
+                           o.ranks.size() == 1 ? "this rank" : "these ranks", o.ranks.size() == 1 ? "it" : "them",
+                           where);
       case OriginKind::kStall: return fmt::format("all entered {} and none left it", where);
-      case OriginKind::kGroupCycle: return fmt::format("circular wait: the order of calls in {} is not the same on all ranks", groups_of(o));
+      case OriginKind::kGroupCycle:
+        return fmt::format("circular wait: the order of calls in {} is not the same on all ranks", groups_of(o));
       case OriginKind::kP2pCycle: return fmt::format("sends and receives wait for each other in a cycle ({})", where);
       case OriginKind::kP2pUnmatched: return fmt::format("moved on without the matching send or receive of {}", where);
-      case OriginKind::kLoneCall: return fmt::format("alone in {}; the other members went on without this call and now wait{}", where, waiting.empty() ? "" : " for it");
+      case OriginKind::kLoneCall:
+        return fmt::format("alone in {}; the other members went on without this call and now wait{}", where,
+                           waiting.empty() ? "" : " for it");
     }
     return where;
   }
@@ -249,13 +268,15 @@ class CollectiveDiagnosis {
       case OriginKind::kHost:
       case OriginKind::kNeverJoined:
       case OriginKind::kSilent:
-        f.actions.push_back({"Take the stack of " + ranks + " before the job is killed: it names the line of code that holds the others up",
+        f.actions.push_back({"Take the stack of " + ranks +
+                                 " before the job is killed: it names the line of code that holds the others up",
                              "py-spy dump --pid PID --native", model::Risk::kLow});
         f.needs.push_back("a stack of " + ranks + " (py-spy, gdb or faulthandler), and its log");
         break;
       case OriginKind::kDevice:
         f.severity = model::Severity::kDegraded;
-        f.actions.push_back({"Look for an Xid or ECC error of the GPU of " + ranks + " in the kernel log; reset the device and move the rank if there is one",
+        f.actions.push_back({"Look for an Xid or ECC error of the GPU of " + ranks +
+                                 " in the kernel log; reset the device and move the rank if there is one",
                              "dmesg -T | grep -i -E 'NVRM|Xid'", model::Risk::kNone});
         f.needs.push_back("kernel log and nvidia-smi -q of the node of " + ranks);
         break;
@@ -263,31 +284,36 @@ class CollectiveDiagnosis {
         f.owner = model::Owner::kNetwork;
         f.culprits.clear();
         f.culprits.push_back({.kind = model::CulpritKind::kGroup, .name = calls_.groups[o.groups.front()].label()});
-        f.actions.push_back({"Every member entered: look at the transport (NCCL WARN lines, link and HCA counters, peer-to-peer set-up), then at the kernel of each GPU",
-                             "", model::Risk::kNone});
+        f.actions.push_back(
+            {"Every member entered: look at the transport (NCCL WARN lines, link and HCA counters, peer-to-peer set-up), then at the kernel of each GPU",
+             "", model::Risk::kNone});
         f.needs.push_back("NCCL_DEBUG=INFO logs, link counters of the nodes, stacks with native frames");
         break;
       case OriginKind::kGroupCycle:
         f.owner = model::Owner::kUserCode;
         f.depth = model::Depth::kReason;
-        f.actions.push_back({"Issue the collectives of " + groups_of(o) + " in one order on every rank; remove implicit synchronisation (item, tolist, synchronize) between them",
-                             "", model::Risk::kNone});
+        f.actions.push_back(
+            {"Issue the collectives of " + groups_of(o) +
+                 " in one order on every rank; remove implicit synchronisation (item, tolist, synchronize) between them",
+             "", model::Risk::kNone});
         f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = "order of calls in " + groups_of(o)});
         break;
       case OriginKind::kLoneCall:
         f.owner = model::Owner::kUserCode;
         f.depth = model::Depth::kReason;
         f.restart = model::Restart::kNo;
-        f.actions.push_back({"Make the call on every rank of the group, or on none: look for a branch on the rank (save, log, evaluation) around it",
-                             "", model::Risk::kNone});
+        f.actions.push_back(
+            {"Make the call on every rank of the group, or on none: look for a branch on the rank (save, log, evaluation) around it",
+             "", model::Risk::kNone});
         f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = "a collective in a branch of " + ranks});
         break;
       case OriginKind::kP2pCycle:
       case OriginKind::kP2pUnmatched:
         f.owner = model::Owner::kUserCode;
         f.depth = model::Depth::kReason;
-        f.actions.push_back({"Pair every send with its receive in one order (batch_isend_irecv), and check the schedule of the pipeline stages named here",
-                             "", model::Risk::kNone});
+        f.actions.push_back(
+            {"Pair every send with its receive in one order (batch_isend_irecv), and check the schedule of the pipeline stages named here",
+             "", model::Risk::kNone});
         break;
     }
   }

@@ -47,21 +47,18 @@ void diagnose_pcie_acs(const EvidenceView& view, Output& out) {
   if (without_p2p) confidence += 0.3;
   auto node = only_node(view);
   if (!redirecting.empty() && node.empty()) node = view.node(*redirecting.front());
-  auto f = make_finding(
-      {"pcie_acs_iommu_p2p", without_p2p ? model::VerdictKind::kHang : model::VerdictKind::kConfig,
-       model::Owner::kPlatform, confidence},
-      "");
+  auto f = make_finding({"pcie_acs_iommu_p2p", without_p2p ? model::VerdictKind::kHang : model::VerdictKind::kConfig,
+                         model::Owner::kPlatform, confidence},
+                        "");
   std::string what = redirecting.empty() ? ""
                                          : fmt::format("ACS redirects peer-to-peer on {} PCIe bridge{}",
                                                        redirecting.size(), redirecting.size() > 1 ? "s" : "");
   if (iommu)
     what += (what.empty() ? "" : " and ") +
             fmt::format("the IOMMU ({} units) translates", static_cast<int>(units[0]->number));
-  if (what.empty())
-    what = "GPU peer-to-peer (P2P) does not work here; ACS or IOMMU translation is the usual reason";
-  f.title =
-      fmt::format("{}{}: GPU peer-to-peer (P2P) traffic does not arrive{}", node.empty() ? "" : node + ": ",
-                  what, without_p2p ? "; with P2P disabled the same test works" : "");
+  if (what.empty()) what = "GPU peer-to-peer (P2P) does not work here; ACS or IOMMU translation is the usual reason";
+  f.title = fmt::format("{}{}: GPU peer-to-peer (P2P) traffic does not arrive{}", node.empty() ? "" : node + ": ", what,
+                        without_p2p ? "; with P2P disabled the same test works" : "");
   for (const auto* r : redirecting) {
     if (f.evidence.size() < 2)
       f.evidence.push_back(
@@ -87,8 +84,7 @@ void diagnose_pcie_acs(const EvidenceView& view, Output& out) {
   add_action(f, "Interim: set NCCL_P2P_DISABLE=1 (slower, through host memory)", "export NCCL_P2P_DISABLE=1");
   f.explains_causes = {"data_path_stall", "device_kernel_stuck", "nccl_bug", "host_stuck"};
   if (!without_p2p)
-    f.needs.push_back(
-        "all_reduce_perf with and without NCCL_P2P_DISABLE=1; simpleP2P or p2pBandwidthLatencyTest");
+    f.needs.push_back("all_reduce_perf with and without NCCL_P2P_DISABLE=1; simpleP2P or p2pBandwidthLatencyTest");
   out.findings.push_back(std::move(f));
 }
 

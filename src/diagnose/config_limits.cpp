@@ -36,20 +36,19 @@ void kernel_regression(const EvidenceView& view, const std::vector<model::Citati
   for (const auto* k : view.facts("host.kernel")) kernels.insert(view.value(*k));
   const Experiment* older = nullptr;
   for (const auto& e : view.experiments()) {
-    if (e.good &&
-        (e.condition.find("kernel") != std::string::npos ||
-         e.condition.find("-generic") != std::string::npos || e.condition.find(".el") != std::string::npos))
+    if (e.good && (e.condition.find("kernel") != std::string::npos ||
+                   e.condition.find("-generic") != std::string::npos || e.condition.find(".el") != std::string::npos))
       older = &e;
   }
   const bool two = kernels.size() > 1;
-  auto f = make_finding({"kernel_regression", model::VerdictKind::kInit, model::Owner::kVendor,
-                         older ? 0.85
-                         : two ? 0.72
-                               : 0.6},
-                        fmt::format("Memory registration fails with ENOMEM although locked memory is "
-                                    "unlimited: a regression of the operating system kernel{}{}",
-                                    kernels.empty() ? "" : " " + host_list(kernels),
-                                    two ? " (the hosts run different kernels)" : ""));
+  auto f = make_finding(
+      {"kernel_regression", model::VerdictKind::kInit, model::Owner::kVendor,
+       older ? 0.85
+       : two ? 0.72
+             : 0.6},
+      fmt::format("Memory registration fails with ENOMEM although locked memory is "
+                  "unlimited: a regression of the operating system kernel{}{}",
+                  kernels.empty() ? "" : " " + host_list(kernels), two ? " (the hosts run different kernels)" : ""));
   append(f.evidence, failed);
   for (const auto* l : limits) {
     if (f.evidence.size() < 4) f.evidence.push_back(view.cite(*l, "locked memory is not limited"));
@@ -64,8 +63,7 @@ void kernel_regression(const EvidenceView& view, const std::vector<model::Citati
              "the regression",
              "uname -r; dmesg | tail");
   f.explains_causes = {"memlock_limit", "rank_crashed", "data_path_stall"};
-  out.ruled_out.push_back(
-      {"memlock_limit", "the limit of locked memory is unlimited where the job runs", {}});
+  out.ruled_out.push_back({"memlock_limit", "the limit of locked memory is unlimited where the job runs", {}});
   out.findings.push_back(std::move(f));
 }
 
@@ -88,9 +86,8 @@ void memlock(const EvidenceView& view, Output& out) {
   const auto context = std::string(view.text(low[0]->context));
   auto f = make_finding(
       {"memlock_limit", model::VerdictKind::kConfig, model::Owner::kPlatform, failed.empty() ? 0.45 : 0.9},
-      fmt::format("The locked-memory limit (ulimit -l) is {:.0f} kB{}{}: registering RDMA memory {}",
-                  low[0]->number, context.empty() ? " for the job" : " " + context,
-                  hosts.empty() ? "" : " on " + host_list(hosts),
+      fmt::format("The locked-memory limit (ulimit -l) is {:.0f} kB{}{}: registering RDMA memory {}", low[0]->number,
+                  context.empty() ? " for the job" : " " + context, hosts.empty() ? "" : " on " + host_list(hosts),
                   failed.empty() ? "may fail" : "fails with ENOMEM"));
   for (const auto* l : low) {
     if (f.evidence.size() < 3) f.evidence.push_back(view.cite(*l, "the limit where the job runs"));
@@ -100,18 +97,15 @@ void memlock(const EvidenceView& view, Output& out) {
     if (is_login(view, *l)) f.evidence.push_back(view.cite(*l, "another limit outside the job"));
   }
   f.kind = failed.empty() ? model::VerdictKind::kConfig : model::VerdictKind::kInit;
-  add_named(f, model::CulpritKind::kConfig,
-            fmt::format("memlock limit {:.0f} kB {}", low[0]->number, context));
+  add_named(f, model::CulpritKind::kConfig, fmt::format("memlock limit {:.0f} kB {}", low[0]->number, context));
   for (const auto& h : hosts) add_node(f, h);
   add_action(f,
              "Raise memlock to unlimited for the daemon that starts the job steps (slurmd, kubelet or the "
              "container runtime) and restart the daemon",
              "systemctl edit slurmd  # [Service] LimitMEMLOCK=infinity; then: systemctl restart slurmd");
-  f.explains_causes = {"rank_crashed", "first_failure_elsewhere", "data_path_stall", "kernel_regression",
-                       "unknown"};
+  f.explains_causes = {"rank_crashed", "first_failure_elsewhere", "data_path_stall", "kernel_regression", "unknown"};
   for (const auto* m : view.facts("mem.memavailable_kb")) {
-    out.ruled_out.push_back(
-        {"host_oom_kill", "host memory is available", {view.cite(*m, "available memory")}});
+    out.ruled_out.push_back({"host_oom_kill", "host memory is available", {view.cite(*m, "available memory")}});
     break;
   }
   out.findings.push_back(std::move(f));
@@ -160,21 +154,19 @@ void disk(const EvidenceView& view, Output& out) {
   for (const char* key : {"disk.use_pct", "disk.inode_use_pct"}) {
     for (const auto* f : view.facts(key)) {
       const auto mount = std::string(view.text(f->subject));
-      if (f->number < 99 || mount == "/dev/shm" || mount.starts_with("/boot") || mount.starts_with("/snap"))
-        continue;
+      if (f->number < 99 || mount == "/dev/shm" || mount.starts_with("/boot") || mount.starts_with("/snap")) continue;
       const bool inodes = std::string_view(key) == "disk.inode_use_pct";
       const bool shm_only = !failed.empty() && failed[0].text.find("/dev/shm") != std::string::npos;
-      auto finding = make_finding({"disk_full", model::VerdictKind::kExternal, model::Owner::kStorage,
-                                   !failed.empty() && !shm_only ? 0.92 : 0.5},
-                                  fmt::format("{}{} is full: {:.0f}% of its {} used",
-                                              view.node(*f).empty() ? "" : view.node(*f) + ": ", mount,
-                                              f->number, inodes ? "inodes" : "space"));
+      auto finding = make_finding(
+          {"disk_full", model::VerdictKind::kExternal, model::Owner::kStorage,
+           !failed.empty() && !shm_only ? 0.92 : 0.5},
+          fmt::format("{}{} is full: {:.0f}% of its {} used", view.node(*f).empty() ? "" : view.node(*f) + ": ", mount,
+                      f->number, inodes ? "inodes" : "space"));
       finding.evidence.push_back(view.cite(*f, "no room left"));
       append(finding.evidence, failed);
       add_node(finding, view.node(*f));
       if (finding.culprits.empty()) add_named(finding, model::CulpritKind::kConfig, mount);
-      add_action(finding,
-                 "Free space on " + mount + " (old checkpoints, core files, caches) or write elsewhere",
+      add_action(finding, "Free space on " + mount + " (old checkpoints, core files, caches) or write elsewhere",
                  "du -xh --max-depth=2 " + mount + " | sort -h | tail");
       finding.explains_causes = {"rank_crashed", "checkpoint_stall", "first_failure_elsewhere"};
       out.findings.push_back(std::move(finding));
@@ -189,10 +181,9 @@ void cpu_quota(const EvidenceView& view, Output& out) {
   if (share < 0.1) return;
   auto f = make_finding(
       {"cpu_throttled_cgroup", model::VerdictKind::kSlow, model::Owner::kPlatform, share > 0.3 ? 0.8 : 0.6},
-      fmt::format(
-          "The CPU quota throttles the process{}: {:.0f}% of the scheduling periods ({:.0f} of {:.0f})",
-          view.node(*throttled.back()).empty() ? "" : " on " + view.node(*throttled.back()), share * 100,
-          throttled.back()->number, periods.back()->number));
+      fmt::format("The CPU quota throttles the process{}: {:.0f}% of the scheduling periods ({:.0f} of {:.0f})",
+                  view.node(*throttled.back()).empty() ? "" : " on " + view.node(*throttled.back()), share * 100,
+                  throttled.back()->number, periods.back()->number));
   f.evidence = {view.cite(*throttled.back(), "throttled periods"), view.cite(*periods.back(), "all periods")};
   append(f.evidence, view.lines(R"(throttled_(usec|time)|cpu\.max|cpu[ _]?limit)", "the quota", 2));
   add_node(f, view.node(*throttled.back()));

@@ -54,12 +54,9 @@ void fabric_manager(const EvidenceView& view, Output& out) {
   else if (state)
     f.title = fmt::format("Fabric Manager is {}{}: the NVSwitch fabric is not set up", view.value(*state),
                           on_node(view, *state));
-  else
-    f.title =
-        fmt::format("The NVSwitch fabric is in state {}{}", view.value(*fabric), on_node(view, *fabric));
+  else f.title = fmt::format("The NVSwitch fabric is in state {}{}", view.value(*fabric), on_node(view, *fabric));
   if (state) f.evidence.push_back(view.cite(*state, "state of the service")), add_node(f, view.node(*state));
-  if (fabric)
-    f.evidence.push_back(view.cite(*fabric, "fabric state of the GPU")), add_node(f, view.node(*fabric));
+  if (fabric) f.evidence.push_back(view.cite(*fabric, "fabric state of the GPU")), add_node(f, view.node(*fabric));
   for (const auto* v : view.under("version.")) {
     if (mismatch && f.evidence.size() < 5) f.evidence.push_back(view.cite(*v, "version"));
   }
@@ -74,9 +71,9 @@ void fabric_manager(const EvidenceView& view, Output& out) {
 }
 
 void driver_skew(const EvidenceView& view, Output& out) {
-  auto lines = view.lines(
-      R"(Driver/library version mismatch|API mismatch: the client has the version|NVRM: API mismatch)",
-      "library and kernel module differ", 3);
+  auto lines =
+      view.lines(R"(Driver/library version mismatch|API mismatch: the client has the version|NVRM: API mismatch)",
+                 "library and kernel module differ", 3);
   std::set<std::string> versions;
   for (const char* key : {"version.kernel_module", "version.nvml_library", "version.client_library"}) {
     for (const auto* f : view.facts(key)) versions.insert(view.value(*f));
@@ -84,10 +81,9 @@ void driver_skew(const EvidenceView& view, Output& out) {
   if (lines.empty() && versions.size() < 2) return;
   std::string list;
   for (const auto& v : versions) list += (list.empty() ? "" : " and ") + v;
-  auto f = make_finding(
-      {"driver_version_skew", VerdictKind::kConfig, Owner::kPlatform, lines.empty() ? 0.6 : 0.9},
-      fmt::format("The NVIDIA user library and the loaded kernel module have different versions{}",
-                  list.empty() ? "" : ": " + list));
+  auto f = make_finding({"driver_version_skew", VerdictKind::kConfig, Owner::kPlatform, lines.empty() ? 0.6 : 0.9},
+                        fmt::format("The NVIDIA user library and the loaded kernel module have different versions{}",
+                                    list.empty() ? "" : ": " + list));
   f.evidence = std::move(lines);
   for (const char* key : {"version.kernel_module", "version.nvml_library", "version.client_library"}) {
     for (const auto* v : view.facts(key)) {
@@ -110,9 +106,8 @@ void cgroup_loss(const EvidenceView& view, Output& out) {
   auto lines = view.lines(
       R"(Failed to initialize NVML: Unknown Error|NVML.*Unknown Error|no CUDA-capable device is detected|CUDA unknown error)",
       "the container cannot open the device", 2);
-  auto reload =
-      view.lines(R"(daemon-reload|Reloading\.|systemctl reload|Reloaded|runc update|cgroup.*device)",
-                 "systemd rewrote the device rules of the container", 2);
+  auto reload = view.lines(R"(daemon-reload|Reloading\.|systemctl reload|Reloaded|runc update|cgroup.*device)",
+                           "systemd rewrote the device rules of the container", 2);
   if (lines.empty() || reload.empty() || view.says(R"(Xid \(PCI|fallen off the bus)")) return;
   auto f = make_finding({"cgroup_device_loss", VerdictKind::kConfig, Owner::kPlatform, 0.84},
                         "The container lost access to its GPUs when systemd reloaded (device cgroup rules "
@@ -138,9 +133,9 @@ void profiling_lock(const EvidenceView& view, Output& out) {
   auto zero = view.lines(
       R"(DCGM_FI_PROF_\w+(\{[^}]*\})? 0(\.0+)?$|PROF.*\b0(\.0*)?\b|(sm_active|tensor_active|dram_active)\D{1,4}0(\.0*)?\b)",
       "profiling metrics read zero", 2);
-  auto f = make_finding(
-      {"profiling_lock", VerdictKind::kConfig, Owner::kPlatform, zero.empty() ? 0.6 : 0.82},
-      "Profiling counters are locked by another tool: the profiling metrics are zero while the GPU works");
+  auto f =
+      make_finding({"profiling_lock", VerdictKind::kConfig, Owner::kPlatform, zero.empty() ? 0.6 : 0.82},
+                   "Profiling counters are locked by another tool: the profiling metrics are zero while the GPU works");
   f.evidence = std::move(locked);
   append(f.evidence, std::move(zero));
   add_named(f, model::CulpritKind::kProcess, "profiler that holds the counters");
@@ -156,8 +151,7 @@ void health_policy(const EvidenceView& view, Output& out) {
       R"(XidCriticalError|marking (device|GPU).*unhealthy|device .* (marked|is) unhealthy|Unhealthy.*(GPU-|nvidia\.com)|nvidia\.com/gpu.*(unhealthy|allocatable))",
       "the device plug-in removed the GPU", 3);
   if (lines.empty() ||
-      view.says(
-          R"(Xid \(PCI:[^)]*\): (48|63|64|74|79|94|95|119|120)\b|Xid=(48|63|64|74|79|94|95|119|120)\b)"))
+      view.says(R"(Xid \(PCI:[^)]*\): (48|63|64|74|79|94|95|119|120)\b|Xid=(48|63|64|74|79|94|95|119|120)\b)"))
     return;
   auto f = make_finding({"k8s_health_policy", VerdictKind::kConfig, Owner::kPlatform, 0.78},
                         "The health policy of the device plug-in removed a good GPU: the Xid is an "
@@ -174,9 +168,8 @@ void health_policy(const EvidenceView& view, Output& out) {
 }
 
 void duplicate_device(const EvidenceView& view, Output& out) {
-  auto lines =
-      view.lines(R"(Duplicate GPU detected|invalid device ordinal|same (CUDA )?device|both on CUDA device)",
-                 "two ranks on one device, or a device that does not exist", 3);
+  auto lines = view.lines(R"(Duplicate GPU detected|invalid device ordinal|same (CUDA )?device|both on CUDA device)",
+                          "two ranks on one device, or a device that does not exist", 3);
   if (lines.empty()) return;
   auto f = make_finding({"device_mapping", VerdictKind::kConfig, Owner::kUserCode, 0.88},
                         "Wrong device mapping: " + base::ellipsize(lines[0].text, 140));
@@ -202,8 +195,7 @@ void incompatible_driver(const EvidenceView& view, Output& out) {
   f.evidence = std::move(lines);
   for (const auto* v : view.facts("version.driver"))
     f.evidence.push_back(view.cite(*v, "driver")),
-        f.title += fmt::format(" (driver {}{})", view.value(*v), on_node(view, *v)),
-        add_node(f, view.node(*v));
+        f.title += fmt::format(" (driver {}{})", view.value(*v), on_node(view, *v)), add_node(f, view.node(*v));
   if (f.culprits.empty()) add_named(f, model::CulpritKind::kSoftware, "NVIDIA driver");
   add_action(f,
              "Upgrade the driver of the node, or use a build for its CUDA version (or the compat package on "
@@ -227,8 +219,7 @@ void diagnose_platform_config(const EvidenceView& view, Output& out) {
 
 // One fact that is the same on most hosts and different on one or few (facts: incidents 4, rule 8).
 void diagnose_host_differences(const EvidenceView& view, Output& out) {
-  std::map<std::string, std::map<std::string, std::vector<const model::Fact*>>>
-      by_key;  // key -> value -> facts
+  std::map<std::string, std::map<std::string, std::vector<const model::Fact*>>> by_key;  // key -> value -> facts
   for (const auto& f : view.context().evidence.facts) {
     const auto key = view.text(f.key);
     if (!(key.starts_with("env.") || key.starts_with("version.") || key == "host.kernel")) continue;
@@ -276,21 +267,18 @@ void diagnose_host_differences(const EvidenceView& view, Output& out) {
     const std::string name = key.substr(key.find('.') + 1);
     const std::string who = *hosts_of[fewest->first].begin();
     const bool even = hosts_of[fewest->first].size() == hosts_of[most->first].size();
-    const bool package =
-        key.starts_with("version.") && name != "driver" && name != "kernel_module" && name != "cuda";
+    const bool package = key.starts_with("version.") && name != "driver" && name != "kernel_module" && name != "cuda";
     const auto cause = name.find("nccl") != std::string::npos ? "nccl_version_mismatch"
                        : env || key == "host.kernel"          ? "env_differs_between_hosts"
                        : package                              ? "import_or_env_mismatch"
                                                               : "driver_version_skew";
-    auto f =
-        make_finding({cause, VerdictKind::kConfig, Owner::kPlatform, matters ? (even ? 0.42 : 0.55) : 0.3},
-                     fmt::format("{} differs between hosts: {} on {}{} against {} on {}", name,
-                                 fewest->first.empty() ? "unset" : fewest->first, who,
-                                 hosts_of[fewest->first].size() > 1 ? " and others" : "", most->first,
-                                 *hosts_of[most->first].begin()));
+    auto f = make_finding({cause, VerdictKind::kConfig, Owner::kPlatform, matters ? (even ? 0.42 : 0.55) : 0.3},
+                          fmt::format("{} differs between hosts: {} on {}{} against {} on {}", name,
+                                      fewest->first.empty() ? "unset" : fewest->first, who,
+                                      hosts_of[fewest->first].size() > 1 ? " and others" : "", most->first,
+                                      *hosts_of[most->first].begin()));
     f.depth = model::Depth::kMechanism;
-    f.evidence = {view.cite(*fewest->second[0], "the odd one"),
-                  view.cite(*most->second[0], "on the other hosts")};
+    f.evidence = {view.cite(*fewest->second[0], "the odd one"), view.cite(*most->second[0], "on the other hosts")};
     for (const auto& h : hosts_of[fewest->first]) {
       if (f.culprits.size() < 8) add_node(f, h);
     }

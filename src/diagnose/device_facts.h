@@ -42,8 +42,8 @@ class Names {
 
   const Context& context_;
   std::string only_node_;
-  std::map<std::pair<std::string, std::string>, std::string> index_;  // node, PCI -> index
-  std::map<std::string, std::string> hosts_;                          // address -> host
+  std::map<std::pair<std::string, std::string>, std::string> index_;   // node, PCI -> index
+  std::map<std::string, std::string> hosts_;                           // address -> host
   std::map<std::pair<std::string, std::string>, std::int32_t> ranks_;  // node, PCI or index -> rank
 };
 

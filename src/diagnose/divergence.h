@@ -8,6 +8,7 @@
 
 namespace holter::diagnose {
 
-model::Finding explain_divergence(const Context& context, const hang::CallState& calls, const hang::Divergence& divergence);
+model::Finding explain_divergence(const Context& context, const hang::CallState& calls,
+                                  const hang::Divergence& divergence);
 
 }  // namespace holter::diagnose

@@ -70,8 +70,7 @@ std::vector<const model::Fact*> EvidenceView::settings(std::string_view pattern)
   std::vector<const model::Fact*> out;
   for (const auto& f : context_.evidence.facts) {
     const auto key = text(f.key);
-    if (is_setting_key(key) && re2::RE2::PartialMatch(piece(key.substr(key.find('.') + 1)), regex))
-      out.push_back(&f);
+    if (is_setting_key(key) && re2::RE2::PartialMatch(piece(key.substr(key.find('.') + 1)), regex)) out.push_back(&f);
   }
   return out;
 }
@@ -86,8 +85,7 @@ model::Citation EvidenceView::cite(const model::Fact& fact, std::string_view why
   return diagnose::cite(context_, fact.at, text(fact.text), why);
 }
 
-model::Citation EvidenceView::cite(const analytics::TableView& table, std::size_t row,
-                                   std::string_view why) const {
+model::Citation EvidenceView::cite(const analytics::TableView& table, std::size_t row, std::string_view why) const {
   return diagnose::cite(context_, table.at(row), base::ellipsize(table.row_text(row), 400), why);
 }
 
@@ -122,8 +120,7 @@ void EvidenceView::read_experiments() {
     const auto outcome = key == "note" ? text(f.text) : text(f.value);
     const int verdict = judge(context_.rules, outcome);
     if (verdict >= 0)
-      experiments_.push_back(
-          {std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")});
+      experiments_.push_back({std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")});
   }
   for (const auto& table : tables_) table_experiments(table);
 }
@@ -140,15 +137,14 @@ void EvidenceView::table_experiments(const analytics::TableView& table) {
     const auto said = base::lower(table.text(r, outcome));
     int verdict = -1;
     const bool yes = said == "yes" || said == "true" || said == "1" || said == "y";
-    const bool no =
-        said == "no" || said == "false" || said == "0" || said == "n" || said == "none" || said == "-";
+    const bool no = said == "no" || said == "false" || said == "0" || said == "n" || said == "none" || said == "-";
     if (yes || no) verdict = yes != names_fault ? 1 : 0;
     else if (const auto n = table.number(r, outcome); names_fault && n) verdict = *n == 0 ? 1 : 0;
     else verdict = judge(context_.rules, said);
     if (verdict < 0) continue;
     std::string what = std::string(table.name(condition)) + "=" + std::string(table.text(r, condition));
-    experiments_.push_back({std::move(what), std::string(table.name(outcome)) + "=" + std::string(said),
-                            verdict == 1, cite(table, r, "an experiment")});
+    experiments_.push_back({std::move(what), std::string(table.name(outcome)) + "=" + std::string(said), verdict == 1,
+                            cite(table, r, "an experiment")});
   }
 }
 
@@ -185,8 +181,7 @@ void add_rank(model::Finding& finding, const Context& context, int rank) {
   model::Culprit c;
   c.kind = model::CulpritKind::kRank;
   c.rank = rank;
-  if (const auto node = context.job.node_of.find(rank); node != context.job.node_of.end())
-    c.node = node->second;
+  if (const auto node = context.job.node_of.find(rank); node != context.job.node_of.end()) c.node = node->second;
   finding.culprits.push_back(std::move(c));
   finding.ranks.insert(rank);
 }

@@ -43,8 +43,7 @@ class EvidenceView {
   model::Citation cite(const model::Fact& fact, std::string_view why) const;
   model::Citation cite(const analytics::TableView& table, std::size_t row, std::string_view why) const;
   // Lines of any event or fact that match, at most `limit`.
-  std::vector<model::Citation> lines(std::string_view pattern, std::string_view why,
-                                     std::size_t limit = 3) const;
+  std::vector<model::Citation> lines(std::string_view pattern, std::string_view why, std::size_t limit = 3) const;
   bool says(std::string_view pattern) const { return !lines(pattern, "", 1).empty(); }
 
  private:

@@ -49,8 +49,11 @@ class FirstFailure {
 
   // Everything a local first failure makes of the rest of the job.
   static std::vector<std::string> consequences() {
-    return {"data_path_stall", "rank_never_joined", "host_stuck", "straggler", "fabric_unreachable", "store_overloaded",
-            "rank_crashed", "engine_dead", "first_failure_elsewhere", "unknown", "nccl_bug", "barrier_long_prep", "link_flap"};
+    return {"data_path_stall", "rank_never_joined",  "host_stuck",
+            "straggler",       "fabric_unreachable", "store_overloaded",
+            "rank_crashed",    "engine_dead",        "first_failure_elsewhere",
+            "unknown",         "nccl_bug",           "barrier_long_prep",
+            "link_flap"};
   }
 
   // --- a file that another node has ---------------------------------------------
@@ -74,9 +77,9 @@ class FirstFailure {
   void add_path_finding(const Event& e, const std::string& path, const std::string& node, const Event* elsewhere) {
     auto f = finding_of(context_, "storage_not_shared");
     const auto mount = local_mount(path);
-    f.title = fmt::format("{}: FileNotFoundError, {} is not there{}{}: the path is not shared by all nodes", who(context_, e), path,
-                          elsewhere ? fmt::format(", though {} has it", who(context_, *elsewhere)) : "",
-                          mount ? " (local disk)" : "");
+    f.title = fmt::format(
+        "{}: FileNotFoundError, {} is not there{}{}: the path is not shared by all nodes", who(context_, e), path,
+        elsewhere ? fmt::format(", though {} has it", who(context_, *elsewhere)) : "", mount ? " (local disk)" : "");
     f.confidence = elsewhere && mount ? 0.92 : elsewhere ? 0.85 : mount ? 0.75 : 0.5;
     f.local = true;
     f.first_ns = comparable_ns(e);
@@ -85,7 +88,9 @@ class FirstFailure {
     f.culprits.back().name = path;
     f.evidence.push_back(cite(context_, e, "the file is missing on this node"));
     if (elsewhere) f.evidence.push_back(cite(context_, *elsewhere, "another node has or wrote the file"));
-    if (mount) f.evidence.push_back(cite(context_, mount->at, context_.text(mount->text), "the path lies on a local file system"));
+    if (mount)
+      f.evidence.push_back(
+          cite(context_, mount->at, context_.text(mount->text), "the path lies on a local file system"));
     f.explains_causes = consequences();
     out_.findings.push_back(std::move(f));
   }
@@ -111,7 +116,8 @@ class FirstFailure {
     auto found = events("net.address_in_use");
     for (const auto* e : events("torch.store.listen_in_use")) found.push_back(e);
     if (found.empty()) return;
-    std::stable_sort(found.begin(), found.end(), [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
     const auto& e = *found.front();
     const auto port = get(e, "port");
     auto f = finding_of(context_, "first_failure_elsewhere");
@@ -119,21 +125,26 @@ class FirstFailure {
     const auto attempt = attempt_of(context_, e);
     std::string holder;
     const auto source = port_holder(port, holder);
-    f.title = fmt::format("{}{}: port {} is already in use{} (Address already in use{}{}); errors of other nodes came after and are secondary",
-                          who(context_, e), address.empty() || has(who(context_, e), address) ? "" : " (" + address + ")",
-                          port.empty() ? "of the service" : port, holder.empty() ? "" : " by " + holder,
-                          clock(e.time).empty() ? "" : " at " + clock(e.time), attempt >= 0 ? fmt::format(", attempt {}", attempt) : "");
+    f.title = fmt::format(
+        "{}{}: port {} is already in use{} (Address already in use{}{}); errors of other nodes came after and are secondary",
+        who(context_, e), address.empty() || has(who(context_, e), address) ? "" : " (" + address + ")",
+        port.empty() ? "of the service" : port, holder.empty() ? "" : " by " + holder,
+        clock(e.time).empty() ? "" : " at " + clock(e.time), attempt >= 0 ? fmt::format(", attempt {}", attempt) : "");
     f.confidence = 0.88;
     f.local = true;
     f.first_ns = comparable_ns(e);
     const auto node = node_of(context_, e);
     if (!node.empty() || !address.empty()) f.culprits.push_back(node_culprit(node.empty() ? address : node));
-    if (!f.culprits.empty()) f.culprits.back().name = fmt::format("{} port {}{}", address, port, holder.empty() ? "" : " held by " + holder);
+    if (!f.culprits.empty())
+      f.culprits.back().name = fmt::format("{} port {}{}", address, port, holder.empty() ? "" : " held by " + holder);
     for (const auto* o : found) {
       if (f.evidence.size() < 3) f.evidence.push_back(cite(context_, *o, "the first failure with a local reason"));
     }
-    if (source.kind != model::PosKind::kNone) f.evidence.push_back(cite(context_, source, holder_text_, "who holds the port"));
-    f.actions.insert(f.actions.begin(), {"Free the port or choose a fixed one that is free on that node", fmt::format("ss -ltnp 'sport = :{}'", port.empty() ? "PORT" : port), model::Risk::kLow});
+    if (source.kind != model::PosKind::kNone)
+      f.evidence.push_back(cite(context_, source, holder_text_, "who holds the port"));
+    f.actions.insert(f.actions.begin(),
+                     {"Free the port or choose a fixed one that is free on that node",
+                      fmt::format("ss -ltnp 'sport = :{}'", port.empty() ? "PORT" : port), model::Risk::kLow});
     f.explains_causes = consequences();
     std::erase(f.explains_causes, "first_failure_elsewhere");
     out_.findings.push_back(std::move(f));
@@ -166,7 +177,8 @@ class FirstFailure {
   void killed_for_memory() {
     auto kills = events("kernel.oom_kill");
     if (kills.empty()) kills = events("memory.oom_killer");
-    std::stable_sort(kills.begin(), kills.end(), [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+    std::stable_sort(kills.begin(), kills.end(),
+                     [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
     if (kills.empty()) return killed_without_kernel_log();
     const Event* kill = kills.front();
     for (const auto* k : kills) {  // the line that names the process
@@ -182,8 +194,9 @@ class FirstFailure {
     auto f = finding_of(context_, "host_oom_kill");
     auto task = get(*kill, "task");
     if (task.empty()) task = get(*kill, "process");
-    f.title = fmt::format("{}: the kernel's OOM killer ended process {}{} at {} for host memory, out of memory{}", node.empty() ? "a node" : node,
-                          pid > 0 ? std::to_string(pid) : "", task.empty() ? "" : " (" + task + ")",
+    f.title = fmt::format("{}: the kernel's OOM killer ended process {}{} at {} for host memory, out of memory{}",
+                          node.empty() ? "a node" : node, pid > 0 ? std::to_string(pid) : "",
+                          task.empty() ? "" : " (" + task + ")",
                           clock(kill->time).empty() ? "an unknown time" : clock(kill->time), timeout_note(*kill));
     f.confidence = exit ? 0.93 : 0.88;
     f.local = true;
@@ -195,7 +208,9 @@ class FirstFailure {
       if (f.evidence.size() < 2) f.evidence.push_back(cite(context_, *k, "the kernel killed it for its memory"));
     }
     if (exit) f.evidence.push_back(cite(context_, *exit, "the launcher saw the same process end"));
-    if (first_timeout_) f.evidence.push_back(cite(context_, first_timeout_->at, context_.text(first_timeout_->text), "began to wait after the kill"));
+    if (first_timeout_)
+      f.evidence.push_back(
+          cite(context_, first_timeout_->at, context_.text(first_timeout_->text), "began to wait after the kill"));
     f.explains_causes = consequences();
     out_.findings.push_back(std::move(f));
     rule_out_network(*kill);
@@ -224,19 +239,24 @@ class FirstFailure {
       return "";
     }
     const auto seconds = (first_timeout_->time.ns - killed) / 1'000'000'000;
-    return fmt::format("; the survivors' timeouts ({} s of waiting) came {} s after it", first_timeout_->ran_ms / 1000, seconds);
+    return fmt::format("; the survivors' timeouts ({} s of waiting) came {} s after it", first_timeout_->ran_ms / 1000,
+                       seconds);
   }
   void rule_out_network(const Event& kill) {
     for (const auto& e : context_.evidence.events) {
       const auto k = kind(e);
       if (!k.starts_with("net.") && !k.starts_with("nccl.ib") && !k.starts_with("torch.store")) continue;
       if (!before(context_, kill, e)) continue;
-      out_.ruled_out.push_back({"fabric_unreachable", "the connection errors came after the process was killed", {cite(context_, e, "after the kill")}});
+      out_.ruled_out.push_back({"fabric_unreachable",
+                                "the connection errors came after the process was killed",
+                                {cite(context_, e, "after the kill")}});
       return;
     }
     if (first_timeout_) {
-      out_.ruled_out.push_back({"data_path_stall", "the waiting began with the death of the killed process",
-                                {cite(context_, first_timeout_->at, context_.text(first_timeout_->text), "after the kill")}});
+      out_.ruled_out.push_back(
+          {"data_path_stall",
+           "the waiting began with the death of the killed process",
+           {cite(context_, first_timeout_->at, context_.text(first_timeout_->text), "after the kill")}});
     }
   }
   // "exit -9" alone: most often memory, but anybody may send the signal.
@@ -246,14 +266,18 @@ class FirstFailure {
       const bool sure = how == "oom_kill";
       if (!sure && get(*e, "signal") != "9") continue;
       auto f = finding_of(context_, "host_oom_kill");
-      f.title = sure ? fmt::format("{}: ended for its host memory (OOM): {}", who(context_, *e), base::ellipsize(context_.text(e->text), 160))
-                     : fmt::format("{}: process {} was killed by signal 9; the kernel's log would show whether memory ran out", who(context_, *e), e->pid);
+      f.title = sure ? fmt::format("{}: ended for its host memory (OOM): {}", who(context_, *e),
+                                   base::ellipsize(context_.text(e->text), 160))
+                     : fmt::format(
+                           "{}: process {} was killed by signal 9; the kernel's log would show whether memory ran out",
+                           who(context_, *e), e->pid);
       f.confidence = sure ? 0.88 : 0.55;
       f.local = true;
       f.first_ns = comparable_ns(*e);
       if (value(e->rank) >= 0) f.ranks.insert(value(e->rank));
       const auto node = node_of(context_, *e);
-      if (value(e->rank) >= 0) f.culprits.push_back({.kind = model::CulpritKind::kRank, .rank = value(e->rank), .node = node});
+      if (value(e->rank) >= 0)
+        f.culprits.push_back({.kind = model::CulpritKind::kRank, .rank = value(e->rank), .node = node});
       else if (!node.empty()) f.culprits.push_back(node_culprit(node));
       else f.culprits.push_back({.kind = model::CulpritKind::kProcess, .name = fmt::format("pid {}", e->pid)});
       f.evidence.push_back(cite(context_, *e, "how the process ended"));
@@ -285,14 +309,16 @@ class FirstFailure {
     f.severity = model::Severity::kInfo;
     f.restart = model::Restart::kNo;
     f.confidence = 0.85;
-    f.title = fmt::format("No fault: a slow start (loading weights, compiling) that completed at {}; the shared-memory notices stopped then",
-                          clock(ready->time).empty() ? "its last line" : clock(ready->time));
+    f.title = fmt::format(
+        "No fault: a slow start (loading weights, compiling) that completed at {}; the shared-memory notices stopped then",
+        clock(ready->time).empty() ? "its last line" : clock(ready->time));
     f.evidence.push_back(cite(context_, *notices.front(), "printed while workers were busy"));
     for (const auto* e : work) {
       if (f.evidence.size() < 4) f.evidence.push_back(cite(context_, *e, "what the workers did meanwhile"));
     }
     f.evidence.push_back(cite(context_, *ready, "the engine serves"));
-    f.actions.push_back({"None needed; pre-warm the weight and compile caches if start time matters", "", model::Risk::kNone});
+    f.actions.push_back(
+        {"None needed; pre-warm the weight and compile caches if start time matters", "", model::Risk::kNone});
     f.explains_causes = {"engine_dead", "data_path_stall", "host_stuck", "unknown"};
     out_.findings.push_back(std::move(f));
   }

@@ -15,7 +15,7 @@ struct Xid {
   int number = 0;
   std::string node, pci;
   std::int64_t ns = 0;
-  bool fatal = false;      // by the word in the line
+  bool fatal = false;  // by the word in the line
   bool nonfatal = false;
   int caused_by = -1;
 };
@@ -24,13 +24,13 @@ std::vector<Xid> ordered_xids(const Context& context, const Names& names);
 // Xid 45 and 43: channels torn down after another fault.
 bool is_follower(const Xid& xid);
 
-void diagnose_bus(const Context& context, Output& output);     // Xid 79, lost GPUs
-void diagnose_nvlink(const Context& context, Output& output);  // Xid 74, 144-150, SXid
-void diagnose_ecc(const Context& context, Output& output);     // Xid 48, 63, 64, 92, 94, 95, remap flags
-void diagnose_gsp(const Context& context, Output& output);     // Xid 119, 120
-void diagnose_app_xid(const Context& context, Output& output);  // Xid 13, 31 and their kind
+void diagnose_bus(const Context& context, Output& output);        // Xid 79, lost GPUs
+void diagnose_nvlink(const Context& context, Output& output);     // Xid 74, 144-150, SXid
+void diagnose_ecc(const Context& context, Output& output);        // Xid 48, 63, 64, 92, 94, 95, remap flags
+void diagnose_gsp(const Context& context, Output& output);        // Xid 119, 120
+void diagnose_app_xid(const Context& context, Output& output);    // Xid 13, 31 and their kind
 void diagnose_other_xid(const Context& context, Output& output);  // everything else, also unknown numbers
-void diagnose_driver(const Context& context, Output& output);  // version skew
+void diagnose_driver(const Context& context, Output& output);     // version skew
 
 // Parts that several of them use.
 model::Culprit gpu_culprit(const Names& names, const std::string& node, const std::string& pci);

@@ -31,11 +31,13 @@ struct Support {
 
 bool is_bad(std::string_view v) {
   const auto w = base::lower(base::trim(v));
-  return w == "yes" || w == "fail" || w == "failed" || w == "bad" || w == "nan" || w == "true" || w == "hang" || w == "wrong";
+  return w == "yes" || w == "fail" || w == "failed" || w == "bad" || w == "nan" || w == "true" || w == "hang" ||
+         w == "wrong";
 }
 bool is_good(std::string_view v) {
   const auto w = base::lower(base::trim(v));
-  return w == "no" || w == "pass" || w == "passed" || w == "good" || w == "ok" || w == "false" || w == "clean" || w == "none";
+  return w == "no" || w == "pass" || w == "passed" || w == "good" || w == "ok" || w == "false" || w == "clean" ||
+         w == "none";
 }
 
 // A table of reruns in which the run without `node` is good and others are bad.
@@ -45,9 +47,12 @@ void find_swap(const Context& context, const std::string& node, Support& out) {
     std::size_t swap = t.columns.size(), result = t.columns.size();
     for (std::size_t i = 0; i < t.columns.size(); ++i) {
       const auto name = base::lower(context.text(t.columns[i]));
-      if (name.find("swap") != std::string::npos || name.find("replac") != std::string::npos || name.find("moved") != std::string::npos) swap = i;
+      if (name.find("swap") != std::string::npos || name.find("replac") != std::string::npos ||
+          name.find("moved") != std::string::npos)
+        swap = i;
       else if (result == t.columns.size() && !t.rows.empty() && i < t.rows[0].size() &&
-               (is_bad(context.text(t.rows[0][i])) || is_good(context.text(t.rows[0][i]))) && i > 0) result = i;
+               (is_bad(context.text(t.rows[0][i])) || is_good(context.text(t.rows[0][i]))) && i > 0)
+        result = i;
     }
     if (swap == t.columns.size() || result == t.columns.size()) continue;
     int bad_with = 0, good_without = 0, bad_without = 0;
@@ -85,8 +90,8 @@ void add_support(const Context& context, const Support& s, model::Finding& f) {
   f.evidence.push_back(cite(context, at, row, "swap experiment: without this node the symptom is gone"));
 }
 
-void report_hardware(const Context& context, const Names& names, const std::string& node, const std::string& pci, const Device& d,
-                     const std::string& tpc, const Support& s, Output& output) {
+void report_hardware(const Context& context, const Names& names, const std::string& node, const std::string& pci,
+                     const Device& d, const std::string& tpc, const Support& s, Output& output) {
   model::Finding f;
   f.cause = "gpu_hw_sdc";
   f.kind = model::VerdictKind::kNodeFault;
@@ -102,25 +107,32 @@ void report_hardware(const Context& context, const Names& names, const std::stri
   if (rank >= 0) f.ranks = model::RankSet{rank};
   if (!node.empty()) f.exclude_nodes = {node};
   std::vector<std::string> reasons;
-  if (!tpc.empty()) reasons.push_back(fmt::format("Xid {} at {} under {} programs", d.xids.front()->number, tpc, d.programs_at.at(tpc).size()));
+  if (!tpc.empty())
+    reasons.push_back(
+        fmt::format("Xid {} at {} under {} programs", d.xids.front()->number, tpc, d.programs_at.at(tpc).size()));
   else reasons.push_back(fmt::format("Xid {} on this GPU only", d.xids.front()->number));
   if (s.failed_test) reasons.push_back("a failing diagnostic");
   if (s.swap) reasons.push_back("a swap of the node that removes the symptom");
-  f.title = fmt::format("{}{} computes wrongly: {}", names.gpu(node, pci), rank >= 0 ? fmt::format(" (rank {})", rank) : "", join_names(reasons));
+  f.title = fmt::format("{}{} computes wrongly: {}", names.gpu(node, pci),
+                        rank >= 0 ? fmt::format(" (rank {})", rank) : "", join_names(reasons));
   for (const auto* x : d.xids) {
     if (f.evidence.size() < 3) f.evidence.push_back(cite(context, *x->event, "the same GPU, another program"));
   }
   add_support(context, s, f);
-  f.explains_causes = {"app_kernel_fault", "loss_divergence_config", "mask_overflow", "comm_overlap_race", "kernel_numerics", "rank_crashed"};
+  f.explains_causes = {"app_kernel_fault",  "loss_divergence_config", "mask_overflow",
+                       "comm_overlap_race", "kernel_numerics",        "rank_crashed"};
   f.actions.push_back(drain(node, "GPU computes wrongly"));
-  f.actions.push_back({fmt::format("Reset {} and run the long diagnostic; replace it only when that fails or the symptom follows it", names.gpu(node, pci)),
-                       "dcgmi diag -r 3", model::Risk::kDisruptive});
+  f.actions.push_back(
+      {fmt::format("Reset {} and run the long diagnostic; replace it only when that fails or the symptom follows it",
+                   names.gpu(node, pci)),
+       "dcgmi diag -r 3", model::Risk::kDisruptive});
   if (!s.failed_test) f.needs.push_back("dcgmi diag -r 3 on the node");
   if (!s.swap) f.needs.push_back("the same job on another node, and another job on this one");
   output.findings.push_back(std::move(f));
 }
 
-void report_application(const Context& context, const Names& names, const std::map<std::pair<std::string, std::string>, Device>& all, Output& output) {
+void report_application(const Context& context, const Names& names,
+                        const std::map<std::pair<std::string, std::string>, Device>& all, Output& output) {
   const Xid* first = nullptr;
   std::size_t gpus = 0;
   model::Finding f;
@@ -142,16 +154,18 @@ void report_application(const Context& context, const Names& names, const std::m
   f.first_ns = comparable_ns(*first->event);
   const auto info = formats::kernel::xid_info(context.rules, first->number);
   const auto program = field(context, *first->event, "name");
-  f.title = fmt::format("A kernel of {} made an illegal access (Xid {}, first on {}{}){}", program.empty() ? "the application" : program,
-                        first->number, names.gpu(first->node, first->pci), gpus > 1 ? fmt::format(", then on {} GPUs", gpus) : "",
-                        info ? ": " + info->meaning : "");
+  f.title =
+      fmt::format("A kernel of {} made an illegal access (Xid {}, first on {}{}){}",
+                  program.empty() ? "the application" : program, first->number, names.gpu(first->node, first->pci),
+                  gpus > 1 ? fmt::format(", then on {} GPUs", gpus) : "", info ? ": " + info->meaning : "");
   model::Culprit c;
   c.kind = model::CulpritKind::kSoftware;
   c.node = first->node;
   c.name = program.empty() ? "application kernel" : std::string(program);
   f.culprits = {c};
-  f.actions.push_back({"Find the kernel: run with CUDA_LAUNCH_BLOCKING=1, then under compute-sanitizer; compare with the last version that worked",
-                       "compute-sanitizer --tool memcheck python ...", model::Risk::kLow});
+  f.actions.push_back(
+      {"Find the kernel: run with CUDA_LAUNCH_BLOCKING=1, then under compute-sanitizer; compare with the last version that worked",
+       "compute-sanitizer --tool memcheck python ...", model::Risk::kLow});
   f.needs = {"the same job on another node: hardware is suspected only if the fault stays with this GPU"};
   f.explains_causes = {"rank_crashed"};
   output.findings.push_back(std::move(f));
@@ -165,7 +179,8 @@ void diagnose_app_xid(const Context& context, Output& output) {
   std::map<std::pair<std::string, std::string>, Device> all;
   for (const auto& x : xids) {
     const auto info = formats::kernel::xid_info(context.rules, x.number);
-    if (!info || info->severity != "app" || info->category != "application" || is_follower(x) || x.caused_by >= 0) continue;
+    if (!info || info->severity != "app" || info->category != "application" || is_follower(x) || x.caused_by >= 0)
+      continue;
     auto& d = all[{x.node, x.pci}];
     d.xids.push_back(&x);
     const auto program = std::string(field(context, *x.event, "name"));
@@ -181,7 +196,8 @@ void diagnose_app_xid(const Context& context, Output& output) {
     for (const auto& [place, programs] : d.programs_at) {
       if (programs.size() >= 2) tpc = place;
     }
-    if (!tpc.empty() || support.failed_test || support.swap) report_hardware(context, names, where.first, where.second, d, tpc, support, output);
+    if (!tpc.empty() || support.failed_test || support.swap)
+      report_hardware(context, names, where.first, where.second, d, tpc, support, output);
     else application[where] = d;
   }
   report_application(context, names, application, output);

@@ -74,9 +74,10 @@ model::Finding base_finding(const std::string& node) {
   if (!node.empty()) f.exclude_nodes = {node};
   f.actions.push_back(drain(node, "GPU lost on PCIe"));
   f.actions.push_back({"Power-cycle the node (a reset does not bring the device back)", "", model::Risk::kDisruptive});
-  f.actions.push_back({"If it comes back and falls off again: reseat the card or riser, check power cables and the "
-                       "slot, then swap the card to another slot to tell card from slot",
-                       "", model::Risk::kDisruptive});
+  f.actions.push_back(
+      {"If it comes back and falls off again: reseat the card or riser, check power cables and the "
+       "slot, then swap the card to another slot to tell card from slot",
+       "", model::Risk::kDisruptive});
   return f;
 }
 
@@ -96,11 +97,13 @@ LostGpus collect(const Context& context, const Names& names) {
   for (const auto* f : facts_of(context, "pci.absent")) {
     const auto pci = base::canonical_pci(context.text(f->subject));
     const auto about = context.text(f->context);
-    const bool gpu = about.find("NVIDIA") != std::string_view::npos && about.find("ontroller") != std::string_view::npos;
+    const bool gpu =
+        about.find("NVIDIA") != std::string_view::npos && about.find("ontroller") != std::string_view::npos;
     auto it = lost.begin();
     while (it != lost.end() && it->first.second != pci) ++it;
     if (it != lost.end()) note(it->second, 0, cite(context, *f, "the device does not answer configuration reads"));
-    else if (gpu) note(lost[{names.node(f->node), pci}], 0, cite(context, *f, "the device does not answer configuration reads"));
+    else if (gpu)
+      note(lost[{names.node(f->node), pci}], 0, cite(context, *f, "the device does not answer configuration reads"));
   }
   return lost;
 }
@@ -139,7 +142,8 @@ void diagnose_bus(const Context& context, Output& output) {
                           *c.expected, node.empty() ? "" : " on " + node);
     add_count(context, c, f);
     f.culprits = {{.kind = model::CulpritKind::kNode, .node = node, .name = node}};
-    f.needs = {"kernel log of the node: dmesg -T | grep -iE 'NVRM|AER'", "lspci -d 10de: -nn (a GPU with rev ff is off the bus)"};
+    f.needs = {"kernel log of the node: dmesg -T | grep -iE 'NVRM|AER'",
+               "lspci -d 10de: -nn (a GPU with rev ff is off the bus)"};
     output.findings.push_back(std::move(f));
   }
 }

@@ -14,7 +14,8 @@ namespace holter::diagnose {
 namespace {
 
 bool has_family(int n) {
-  static const std::set<int> kOwn{13, 31, 43, 45, 48, 63, 64, 74, 79, 92, 94, 95, 119, 120, 136, 140, 154, 155, 156, 157, 166, 167, 168, 170, 171, 172, 175};
+  static const std::set<int> kOwn{13,  31,  43,  45,  48,  63,  64,  74,  79,  92,  94,  95,  119, 120,
+                                  136, 140, 154, 155, 156, 157, 166, 167, 168, 170, 171, 172, 175};
   return kOwn.contains(n) || (n >= 144 && n <= 150);
 }
 
@@ -68,7 +69,9 @@ void diagnose_gsp(const Context& context, Output& output) {
     add_followers(context, all, x, f);
     f.actions.push_back(drain(x.node, "GSP timeout"));
     f.actions.push_back(reset_gpu(names, x.node, x.pci));
-    f.actions.push_back({"If it comes back: update the driver, or switch the firmware off where the driver allows it (NVreg_EnableGpuFirmware=0)", "", model::Risk::kDisruptive});
+    f.actions.push_back(
+        {"If it comes back: update the driver, or switch the firmware off where the driver allows it (NVreg_EnableGpuFirmware=0)",
+         "", model::Risk::kDisruptive});
     add_recovery(context, all, x, f);
     f.explains_causes = {"rank_crashed", "app_kernel_fault", "device_kernel_stuck"};
     f.needs = {"whether other GPUs with this driver show it too: that is software; one GPU alone: that device"};
@@ -104,7 +107,8 @@ void diagnose_other_xid(const Context& context, Output& output) {
   // A lone teardown record says only that a program ended.
   for (const auto& x : all) {
     if (!is_follower(x) || x.caused_by >= 0 || all.size() > 1) continue;
-    output.gaps.push_back(fmt::format("Only Xid {} is in the kernel log: it follows another fault that is not in the evidence", x.number));
+    output.gaps.push_back(fmt::format(
+        "Only Xid {} is in the kernel log: it follows another fault that is not in the evidence", x.number));
   }
 }
 
@@ -125,12 +129,14 @@ void diagnose_driver(const Context& context, Output& output) {
     f.first_ns = comparable_ns(*e);
     if (!node.empty()) f.exclude_nodes = {node};
     f.culprits = {{.kind = model::CulpritKind::kNode, .node = node, .name = "NVIDIA driver"}};
-    f.title = fmt::format("The NVIDIA library ({}) and the loaded kernel module ({}) differ{}: the driver was upgraded under a running system",
-                          field(context, *e, "client"), field(context, *e, "module"), node.empty() ? "" : " on " + node);
+    f.title = fmt::format(
+        "The NVIDIA library ({}) and the loaded kernel module ({}) differ{}: the driver was upgraded under a running system",
+        field(context, *e, "client"), field(context, *e, "module"), node.empty() ? "" : " on " + node);
     f.evidence.push_back(cite(context, *e, "both versions"));
     f.explains_causes = {"gpu_fell_off_bus", "cgroup_device_loss", "cuda_driver_incompatible"};
     f.actions.push_back({"Reload the driver or reboot the node", "reboot", model::Risk::kDisruptive});
-    f.actions.push_back({"Keep the driver packages from unattended upgrades", "apt-mark hold 'nvidia-*' 'libnvidia-*'", model::Risk::kLow});
+    f.actions.push_back({"Keep the driver packages from unattended upgrades", "apt-mark hold 'nvidia-*' 'libnvidia-*'",
+                         model::Risk::kLow});
     output.findings.push_back(std::move(f));
   }
 }

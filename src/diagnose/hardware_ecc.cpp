@@ -52,7 +52,8 @@ void read_fact(const Context& context, const Names& names, const model::Fact& f,
 
 void cite_all(const Context& context, const Memory& m, model::Finding& f) {
   for (const auto* x : m.xids) {
-    if (f.evidence.size() < 4) f.evidence.push_back(cite(context, *x->event, fmt::format("Xid {} of this GPU", x->number)));
+    if (f.evidence.size() < 4)
+      f.evidence.push_back(cite(context, *x->event, fmt::format("Xid {} of this GPU", x->number)));
   }
   if (m.failure) f.evidence.push_back(cite(context, *m.failure, "row remapping failed: the spare rows are used up"));
   if (m.pending) f.evidence.push_back(cite(context, *m.pending, "a remap waits for a reset"));
@@ -66,44 +67,53 @@ std::string numbers(const Memory& m) {
   return fmt::format("Xid {}", fmt::join(all, ", "));
 }
 
-void decide_failure(const Names& names, const std::string& node, const std::string& pci, const Memory& m, model::Finding& f) {
+void decide_failure(const Names& names, const std::string& node, const std::string& pci, const Memory& m,
+                    model::Finding& f) {
   f.confidence = m.failure ? 0.95 : 0.86;
   f.severity = model::Severity::kReplace;
-  f.title = fmt::format("{}: row remapping failed after uncorrectable memory errors ({}); the GPU has to be replaced",
-                        names.gpu(node, pci),
-                        m.xids.empty() ? "remap failure flag" : numbers(m) + (m.failure ? ", remap failure flag set" : ""));
+  f.title =
+      fmt::format("{}: row remapping failed after uncorrectable memory errors ({}); the GPU has to be replaced",
+                  names.gpu(node, pci),
+                  m.xids.empty() ? "remap failure flag" : numbers(m) + (m.failure ? ", remap failure flag set" : ""));
   f.actions.push_back(drain(node, "GPU memory remap failure"));
-  f.actions.push_back({fmt::format("Isolate {} and start the RMA; resetting does not restore the used-up bank", names.gpu(node, pci)),
-                       "nvidia-bug-report.sh", model::Risk::kDisruptive});
+  f.actions.push_back(
+      {fmt::format("Isolate {} and start the RMA; resetting does not restore the used-up bank", names.gpu(node, pci)),
+       "nvidia-bug-report.sh", model::Risk::kDisruptive});
   if (!m.failure) f.needs = {"the remap flags: nvidia-smi -q -d ROW_REMAPPER"};
 }
 
-void decide_reset(const Names& names, const std::string& node, const std::string& pci, const Memory& m, model::Finding& f) {
+void decide_reset(const Names& names, const std::string& node, const std::string& pci, const Memory& m,
+                  model::Finding& f) {
   const bool contained = m.find({94}) && !m.find({95, 48, 140});
   f.confidence = m.find({95, 48, 140, 175}) ? 0.9 : 0.8;
   f.severity = contained && !m.pending ? model::Severity::kApplication : model::Severity::kGpuFatal;
-  f.title = fmt::format("{}: {} memory error ({}{})", names.gpu(node, pci),
-                        contained ? "contained uncorrectable" : "uncorrectable", m.xids.empty() ? "remap pending" : numbers(m),
-                        m.pending && !m.xids.empty() ? ", remap pending" : "");
+  f.title = fmt::format(
+      "{}: {} memory error ({}{})", names.gpu(node, pci), contained ? "contained uncorrectable" : "uncorrectable",
+      m.xids.empty() ? "remap pending" : numbers(m), m.pending && !m.xids.empty() ? ", remap pending" : "");
   if (!contained || m.pending) {
     f.actions.push_back(reset_gpu(names, node, pci));
-    f.actions.push_back({"Check the remap flags after the reset; a remap failure means RMA", "nvidia-smi -q -d ROW_REMAPPER", model::Risk::kNone});
+    f.actions.push_back({"Check the remap flags after the reset; a remap failure means RMA",
+                         "nvidia-smi -q -d ROW_REMAPPER", model::Risk::kNone});
   } else {
-    f.actions.push_back({"Restart the job: only the program that touched the row was killed; reset the GPU at the next gap to finish the remap", "", model::Risk::kLow});
+    f.actions.push_back(
+        {"Restart the job: only the program that touched the row was killed; reset the GPU at the next gap to finish the remap",
+         "", model::Risk::kLow});
   }
   if (!m.failure_no && !m.failure) f.needs = {"the remap flags: nvidia-smi -q -d ROW_REMAPPER"};
 }
 
-void decide_history(const Names& names, const std::string& node, const std::string& pci, const Memory& m, model::Finding& f) {
+void decide_history(const Names& names, const std::string& node, const std::string& pci, const Memory& m,
+                    model::Finding& f) {
   f.cause = "ecc_recovered";
   f.confidence = 0.6;
   f.severity = model::Severity::kInfo;
   f.exclude_nodes.clear();
   f.local = false;
   f.depth = model::Depth::kSymptom;
-  f.title = fmt::format("{}: past memory errors that were recovered ({}); no failure and nothing pending", names.gpu(node, pci),
-                        m.xids.empty() ? "only the lifetime counter is above zero" : numbers(m));
-  f.actions.push_back({"Keep the GPU in service and watch the counter; an old count alone is no fault", "", model::Risk::kNone});
+  f.title = fmt::format("{}: past memory errors that were recovered ({}); no failure and nothing pending",
+                        names.gpu(node, pci), m.xids.empty() ? "only the lifetime counter is above zero" : numbers(m));
+  f.actions.push_back(
+      {"Keep the GPU in service and watch the counter; an old count alone is no fault", "", model::Risk::kNone});
 }
 
 }  // namespace

@@ -35,11 +35,13 @@ Decode decode(const Context& context, const Xid& x) {
   Decode out;
   const auto words = formats::kernel::register_words(field(context, *x.event, "registers"));
   if (x.number < 144 || x.number > 150 || words.size() < 2) return out;
-  const auto matches = formats::kernel::decode_nvlink5(context.rules, x.number, words[0], words[1], driver_branch(context, x.node));
+  const auto matches =
+      formats::kernel::decode_nvlink5(context.rules, x.number, words[0], words[1], driver_branch(context, x.node));
   if (matches.empty()) return out;
   const auto& m = matches.front();
-  out.text = fmt::format("{} event {}: vendor table says {}, then {}{}", m.unit, m.event_code, m.resolution, m.investigatory,
-                         matches.size() > 1 ? " (both register layouts fit; the driver version is not known)" : "");
+  out.text =
+      fmt::format("{} event {}: vendor table says {}, then {}{}", m.unit, m.event_code, m.resolution, m.investigatory,
+                  matches.size() > 1 ? " (both register layouts fit; the driver version is not known)" : "");
   out.peer = m.investigatory == "INVESTIGATE_PEER_DEVICE";
   out.cable = m.investigatory.find("SI") != std::string::npos || m.investigatory.find("CABLES") != std::string::npos;
   out.ignore = m.resolution == "IGNORE";
@@ -85,8 +87,11 @@ void add_actions(const Names& names, const Xid& x, const Decode& d, model::Findi
   f.actions.push_back({fmt::format("Reset all GPUs of the node or reboot it; {} to field diagnostics when it repeats",
                                    names.gpu(x.node, x.pci)),
                        "", model::Risk::kDisruptive});
-  if (d.peer) f.actions.push_back({"The code points at the other end of the link: look at the peer device as well", "nvidia-smi nvlink -e", model::Risk::kNone});
-  if (d.cable) f.actions.push_back({"Check signal quality and cables of the link", "nvidia-smi nvlink -e", model::Risk::kNone});
+  if (d.peer)
+    f.actions.push_back({"The code points at the other end of the link: look at the peer device as well",
+                         "nvidia-smi nvlink -e", model::Risk::kNone});
+  if (d.cable)
+    f.actions.push_back({"Check signal quality and cables of the link", "nvidia-smi nvlink -e", model::Risk::kNone});
 }
 
 void report_xids(const Context& context, const Names& names, const std::vector<Xid>& all, Output& output) {
@@ -100,15 +105,20 @@ void report_xids(const Context& context, const Names& names, const std::vector<X
     f.severity = soft ? model::Severity::kDegraded : model::Severity::kGpuFatal;
     f.first_ns = comparable_ns(*x.event);
     f.culprits = {gpu_culprit(names, x.node, x.pci)};
-    f.title = fmt::format("{}: {} NVLink fault (Xid {}{})", names.gpu(x.node, x.pci), soft ? "non-fatal" : "fatal", x.number, place(context, x));
-    f.evidence.push_back(cite(context, *x.event, d.text.empty() ? "the first NVLink record of the node" : "first NVLink record; " + d.text));
+    f.title = fmt::format("{}: {} NVLink fault (Xid {}{})", names.gpu(x.node, x.pci), soft ? "non-fatal" : "fatal",
+                          x.number, place(context, x));
+    f.evidence.push_back(cite(
+        context, *x.event, d.text.empty() ? "the first NVLink record of the node" : "first NVLink record; " + d.text));
     add_victims(context, all, x, f);
     add_followers(context, all, x, f);
     for (const auto* fact : facts_of(context, "nvlink.all_inactive", x.node)) {
-      if (context.text(fact->subject) == names.gpu_index(x.node, x.pci)) f.evidence.push_back(cite(context, *fact, "all links of this GPU are down"));
+      if (context.text(fact->subject) == names.gpu_index(x.node, x.pci))
+        f.evidence.push_back(cite(context, *fact, "all links of this GPU are down"));
     }
     add_actions(names, x, d, f);
-    if (soft) f.needs = {"whether errors grow: nvidia-smi nvlink -e", "whether the fault repeats on this link: dmesg -T | grep -E 'Xid.*(74|14[4-9]|150)'"};
+    if (soft)
+      f.needs = {"whether errors grow: nvidia-smi nvlink -e",
+                 "whether the fault repeats on this link: dmesg -T | grep -E 'Xid.*(74|14[4-9]|150)'"};
     output.findings.push_back(std::move(f));
   }
 }
@@ -116,7 +126,8 @@ void report_xids(const Context& context, const Names& names, const std::vector<X
 // The word in the line decides; the table only when the line has none.
 bool sxid_fatal(const Context& context, const model::Event& e, std::string_view fatality) {
   if (!fatality.empty()) return fatality == "Fatal";
-  const auto info = formats::kernel::sxid_info(context.rules, base::to_int<int>(field(context, e, "sxid")).value_or(-1));
+  const auto info =
+      formats::kernel::sxid_info(context.rules, base::to_int<int>(field(context, e, "sxid")).value_or(-1));
   return info && info->guide_class.find("fatal") == 0;
 }
 
@@ -131,19 +142,22 @@ void report_sxids(const Context& context, const Names& names, Output& output) {
       const auto info = formats::kernel::sxid_info(context.rules, base::to_int<int>(number).value_or(-1));
       auto f = base_finding(node);
       f.confidence = fatal ? 0.9 : 0.4;
-      f.severity = fatal ? (info && info->guide_class == "always_fatal" ? model::Severity::kNodeFatal : model::Severity::kGpuFatal)
+      f.severity = fatal ? (info && info->guide_class == "always_fatal" ? model::Severity::kNodeFatal
+                                                                        : model::Severity::kGpuFatal)
                          : model::Severity::kInfo;
       if (!fatal) f.exclude_nodes.clear(), f.explains_causes.clear();
       f.first_ns = comparable_ns(*e);
       std::string device(field(context, *e, "switch"));
       const auto link = field(context, *e, "link");
-      f.title = fmt::format("{}{}: {} NVSwitch fault SXid {}{}{}", device.empty() ? "NVSwitch" : device, node.empty() ? "" : " on " + node,
-                            fatal ? "fatal" : "non-fatal", number, link.empty() ? "" : fmt::format(" on link {}", link),
+      f.title = fmt::format("{}{}: {} NVSwitch fault SXid {}{}{}", device.empty() ? "NVSwitch" : device,
+                            node.empty() ? "" : " on " + node, fatal ? "fatal" : "non-fatal", number,
+                            link.empty() ? "" : fmt::format(" on link {}", link),
                             info && !info->name.empty() ? fmt::format(" ({})", info->name) : "");
       f.culprits = {{.kind = model::CulpritKind::kNode, .node = node, .name = device}};
       f.evidence.push_back(cite(context, *e, fatal ? "fatal by the word in the line" : "not fatal"));
       f.actions.push_back(drain(node, fmt::format("NVSwitch SXid {}", number)));
-      f.actions.push_back({"Reset all GPUs and switches of the node (reboot), then restart the fabric manager", "systemctl restart nvidia-fabricmanager", model::Risk::kDisruptive});
+      f.actions.push_back({"Reset all GPUs and switches of the node (reboot), then restart the fabric manager",
+                           "systemctl restart nvidia-fabricmanager", model::Risk::kDisruptive});
       if (!fatal) f.needs = {"whether a fatal SXid or an Xid 74 follows"};
       output.findings.push_back(std::move(f));
     }

@@ -166,7 +166,8 @@ TEST_F(Hardware, hosts_that_differ) {
   const auto out = run(diagnose_nccl_hosts);
   std::vector<std::string> causes;
   for (const auto& f : out.findings) causes.push_back(f.cause);
-  EXPECT_THAT(causes, ::testing::UnorderedElementsAre("hca_set_mismatch", "nccl_version_mismatch", "env_differs_between_hosts"));
+  EXPECT_THAT(causes, ::testing::UnorderedElementsAre("hca_set_mismatch", "nccl_version_mismatch",
+                                                      "env_differs_between_hosts"));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace {
 
 struct Port {
   int downs = 0, ups = 0, async = 0;
-  double counters = 0;       // link_downed and link_error_recovery
-  double retransmits = 0;    // sequence errors and timeouts
+  double counters = 0;     // link_downed and link_error_recovery
+  double retransmits = 0;  // sequence errors and timeouts
   std::string number;
   std::int64_t first_ns = 0;
   std::vector<model::Citation> evidence;
@@ -34,7 +34,8 @@ void read_events(const Context& context, const Names& names, Ports& ports) {
     auto& p = ports[{names.node(e->node), std::string(field(context, *e, "device"))}];
     if (const auto n = field(context, *e, "port"); !n.empty()) p.number = n;
     (state == "down" || state == "error" ? p.downs : p.ups) += static_cast<int>(e->repeats);
-    if (state == "down" || state == "error") p.note(comparable_ns(*e), cite(context, *e, "the kernel saw the port go down"));
+    if (state == "down" || state == "error")
+      p.note(comparable_ns(*e), cite(context, *e, "the kernel saw the port go down"));
   }
   for (const auto* e : events_of(context, "nccl.async_event")) {
     const auto event = base::lower(field(context, *e, "event"));
@@ -51,7 +52,8 @@ bool is_link_counter(std::string_view name) {
          name.find("link_error_recovery") != std::string_view::npos;
 }
 bool is_retransmit_counter(std::string_view name) {
-  for (const auto* part : {"packet_seq_err", "out_of_sequence", "local_ack_timeout", "rnr_nak_retry", "retrans", "symbol_error"}) {
+  for (const auto* part :
+       {"packet_seq_err", "out_of_sequence", "local_ack_timeout", "rnr_nak_retry", "retrans", "symbol_error"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -90,7 +92,9 @@ void read_tables(const Context& context, Ports& ports) {
         const auto name = base::lower(context.text(t.columns[i]));
         if (!is_link_counter(name) && !is_retransmit_counter(name)) continue;
         const auto v = base::to_double(context.text(row[i]));
-        if (v && *v > 0) add_counter(ports[{std::string(context.text(row[host])), dev}], name, *v, cite(context, at, text, "counters of the port"));
+        if (v && *v > 0)
+          add_counter(ports[{std::string(context.text(row[host])), dev}], name, *v,
+                      cite(context, at, text, "counters of the port"));
       }
     }
   }
@@ -103,8 +107,8 @@ void read_facts(const Context& context, const Names& names, Ports& ports) {
     const auto name = base::lower(key.substr(11));
     if (!is_link_counter(name) && !is_retransmit_counter(name)) continue;
     const auto subject = context.text(f.subject);
-    add_counter(ports[{names.node(f.node), std::string(subject.substr(0, subject.find_first_of(" :/")))}], name, f.number,
-                cite(context, f, "counter of the port"));
+    add_counter(ports[{names.node(f.node), std::string(subject.substr(0, subject.find_first_of(" :/")))}], name,
+                f.number, cite(context, f, "counter of the port"));
   }
 }
 
@@ -181,11 +185,15 @@ model::Finding link_finding(const std::string& host, const std::string& device, 
   if (p.counters > 0) what.push_back("link-down counters above zero");
   f.title = fmt::format("{}: the link flaps ({})", name, join_names(what));
   f.culprits = {{.kind = model::CulpritKind::kLink, .node = host, .name = name}};
-  f.explains_causes = {"fabric_unreachable", "data_path_stall", "retransmission_storm", "network_congestion", "rank_crashed", "first_failure_elsewhere"};
+  f.explains_causes = {"fabric_unreachable", "data_path_stall", "retransmission_storm",
+                       "network_congestion", "rank_crashed",    "first_failure_elsewhere"};
   f.evidence = p.evidence;
-  f.actions.push_back({fmt::format("Drain {} until the link is repaired", host.empty() ? "the node" : host),
-                       host.empty() ? "" : fmt::format("scontrol update nodename={} state=drain reason=\"link flap {}\"", host, device), model::Risk::kDisruptive});
-  f.actions.push_back({fmt::format("Reseat or replace the cable or transceiver of {} and look at its switch port", port.empty() ? "the port" : port),
+  f.actions.push_back(
+      {fmt::format("Drain {} until the link is repaired", host.empty() ? "the node" : host),
+       host.empty() ? "" : fmt::format("scontrol update nodename={} state=drain reason=\"link flap {}\"", host, device),
+       model::Risk::kDisruptive});
+  f.actions.push_back({fmt::format("Reseat or replace the cable or transceiver of {} and look at its switch port",
+                                   port.empty() ? "the port" : port),
                        device.empty() ? "" : fmt::format("mlxlink -d {} -c -e", device), model::Risk::kDisruptive});
   f.actions.push_back({"Then check that the counters stay still under load", "perfquery -x", model::Risk::kNone});
   return f;
@@ -196,11 +204,14 @@ void report_retransmissions(const Ports& ports, Output& output) {
   double second = 0;
   for (const auto& entry : ports) {
     const auto v = entry.second.retransmits;
-    if (!worst || v > worst->second.retransmits) second = worst ? std::max(second, worst->second.retransmits) : 0, worst = &entry;
+    if (!worst || v > worst->second.retransmits)
+      second = worst ? std::max(second, worst->second.retransmits) : 0, worst = &entry;
     else second = std::max(second, v);
   }
   constexpr double kMany = 1000;
-  if (!worst || worst->second.retransmits < kMany || worst->second.downs + worst->second.async > 0 || worst->second.counters > 0) return;
+  if (!worst || worst->second.retransmits < kMany || worst->second.downs + worst->second.async > 0 ||
+      worst->second.counters > 0)
+    return;
   const bool alone = worst->second.retransmits > 10 * std::max(1.0, second);
   model::Finding f;
   f.cause = "retransmission_storm";
@@ -211,10 +222,11 @@ void report_retransmissions(const Ports& ports, Output& output) {
   f.local = alone;
   f.evidence = worst->second.evidence;
   const auto& [host, device] = worst->first;
-  f.title = fmt::format("{}/{} counts {:.0f} retransmissions and sequence errors{}", host, device, worst->second.retransmits,
-                        alone ? ", far above every other port" : "");
+  f.title = fmt::format("{}/{} counts {:.0f} retransmissions and sequence errors{}", host, device,
+                        worst->second.retransmits, alone ? ", far above every other port" : "");
   f.culprits = {{.kind = model::CulpritKind::kLink, .node = host, .name = host + "/" + device}};
-  f.actions.push_back({"Check cable, transceiver and switch port; on Ethernet also PFC and ECN settings", "mlxlink -d " + device + " -c -e", model::Risk::kLow});
+  f.actions.push_back({"Check cable, transceiver and switch port; on Ethernet also PFC and ECN settings",
+                       "mlxlink -d " + device + " -c -e", model::Risk::kLow});
   f.needs = {"the counters again after a minute of load: only growth counts"};
   output.findings.push_back(std::move(f));
 }
@@ -237,7 +249,10 @@ void diagnose_link(const Context& context, Output& output) {
     if (v != victims.end()) {
       std::vector<std::string> hosts(v->second.hosts.begin(), v->second.hosts.end());
       for (const auto& c : v->second.evidence) f.evidence.push_back(c);
-      output.ruled_out.push_back({"fabric_unreachable", fmt::format("{} report failed completions only towards {}: they are its victims", join_names(hosts), key.first), v->second.evidence});
+      output.ruled_out.push_back({"fabric_unreachable",
+                                  fmt::format("{} report failed completions only towards {}: they are its victims",
+                                              join_names(hosts), key.first),
+                                  v->second.evidence});
     }
     output.findings.push_back(std::move(f));
   }

@@ -14,10 +14,11 @@ namespace {
 
 // Exceptions that only report what a peer or a launcher did.
 bool is_secondary_exception(std::string_view name) {
-  for (const std::string_view part : {"DistBackendError", "DistNetworkError", "DistStoreError", "RayTaskError", "ChildFailedError",
-                                      "ActorDiedError", "RayActorError", "ConnectionError", "ConnectionResetError",
-                                      "ConnectionRefusedError", "BrokenPipeError", "EngineDeadError", "SignalException",
-                                      "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "TimeoutError"}) {
+  for (const std::string_view part :
+       {"DistBackendError", "DistNetworkError", "DistStoreError", "RayTaskError", "ChildFailedError", "ActorDiedError",
+        "RayActorError", "ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError",
+        "EngineDeadError", "SignalException", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException",
+        "TimeoutError"}) {
     if (name.ends_with(part)) return true;
   }
   return false;
@@ -111,7 +112,6 @@ std::string who(const Context& context, const model::Event& event) {
   if (!text.empty() || event.at.file == model::FileId::kNone) return text.empty() ? "the job" : text;
   return context.evidence.files[value(event.at.file)].path;
 }
-
 
 std::string clock(const model::Timestamp& time) {
   if (time.kind == model::TimeKind::kNone || time.kind == model::TimeKind::kMonotonic) return "";

@@ -13,10 +13,10 @@ namespace holter::diagnose {
 
 struct LogFailure {
   std::string cause;
-  double vote = 0;                           // of the signature for this cause
-  bool secondary = false;                    // says peer, remote, connection, timeout
+  double vote = 0;                              // of the signature for this cause
+  bool secondary = false;                       // says peer, remote, connection, timeout
   const model::Signature* signature = nullptr;  // null: a traceback that no signature knows
-  std::vector<const model::Event*> events;   // earliest first
+  std::vector<const model::Event*> events;      // earliest first
 };
 
 std::string field_text(const Context& context, const model::Event& event, std::string_view name);

@@ -40,10 +40,9 @@ std::vector<Series> series_of(const EvidenceView& view) {
     for (const char* meaning : {"allocated", "host_memory", "gpu_memory"}) {
       for (const int c : t.columns(meaning)) {
         if (c == driver || base::contains_ignore_case(t.name(c), "limit")) continue;
-        Series s{&t,          c,
-                 driver,      std::string_view(meaning) != "host_memory",
-                 by_requests, progress(t, driver, time),
-                 t.numbers(c)};
+        Series s{
+            &t,          c, driver, std::string_view(meaning) != "host_memory", by_requests, progress(t, driver, time),
+            t.numbers(c)};
         out.push_back(std::move(s));
       }
     }
@@ -53,8 +52,7 @@ std::vector<Series> series_of(const EvidenceView& view) {
 
 // Rows during which requests (or steps) do not advance: memory must stand still if the work leaks.
 bool flat_when_idle(const Series& s, std::size_t* row) {
-  const int requests =
-      s.table->column("requests") >= 0 ? s.table->column("requests") : s.table->column("step");
+  const int requests = s.table->column("requests") >= 0 ? s.table->column("requests") : s.table->column("step");
   const int phase = s.table->column("phase");
   double idle_growth = 0, busy_growth = 0;
   std::size_t idle = 0, busy = 0;
@@ -104,9 +102,9 @@ model::Finding leak(const EvidenceView& view, const Series& s, const analytics::
                         "");
   const auto unit = unit_of(s.table->name(s.memory));
   const auto driver = s.table->name(s.driver);
-  f.title = fmt::format("{} grows without end, from {:.4g}{} to {:.4g}{} ({:.3g}{} per {}{})",
-                        s.table->name(s.memory), t.first, unit, t.last, unit,
-                        t.slope * (s.by_requests ? 1000 : 1), unit, s.by_requests ? "1000 " : "", driver);
+  f.title = fmt::format("{} grows without end, from {:.4g}{} to {:.4g}{} ({:.3g}{} per {}{})", s.table->name(s.memory),
+                        t.first, unit, t.last, unit, t.slope * (s.by_requests ? 1000 : 1), unit,
+                        s.by_requests ? "1000 " : "", driver);
   if (idle) f.title += "; it stands still while no work is done: a leak per request or step";
   f.evidence.push_back(view.cite(*s.table, 0, "start of the growth"));
   f.evidence.push_back(view.cite(*s.table, s.y.size() - 1, "end of the growth, no plateau"));
@@ -114,20 +112,18 @@ model::Finding leak(const EvidenceView& view, const Series& s, const analytics::
   add_named(f, model::CulpritKind::kSoftware,
             app ? "application: references kept alive" : "framework or driver path of the server");
   if (app)
-    add_action(
-        f, "Find the references that are kept (detach tensors before storing them, bound caches and lists)",
-        "torch.cuda.memory._record_memory_history(); compare two snapshots");
+    add_action(f, "Find the references that are kept (detach tensors before storing them, bound caches and lists)",
+               "torch.cuda.memory._record_memory_history(); compare two snapshots");
   else
     add_action(f,
                "Bisect the version and the feature in use (cache, multimodal input, metrics); restart on a "
                "memory threshold until it is fixed",
                "compare heap profiles after N and 2N requests (memray, jemalloc prof)");
   f.needs.push_back("a heap profile at two points of the growth names the code");
-  out.ruled_out.push_back(
-      {"not_a_leak",
-       fmt::format("the growth does not end: the last third has {:.0f}% of the overall slope",
-                   100 * t.late_slope / t.slope),
-       {}});
+  out.ruled_out.push_back({"not_a_leak",
+                           fmt::format("the growth does not end: the last third has {:.0f}% of the overall slope",
+                                       100 * t.late_slope / t.slope),
+                           {}});
   return f;
 }
 

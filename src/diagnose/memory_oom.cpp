@@ -23,9 +23,7 @@ struct Oom {
 std::vector<Oom> read_ooms(const EvidenceView& view) {
   std::vector<Oom> out;
   for (const auto* f : view.under("oom.")) {
-    const auto same_line = [&](const Oom& o) {
-      return o.fact->at.file == f->at.file && o.fact->at.pos == f->at.pos;
-    };
+    const auto same_line = [&](const Oom& o) { return o.fact->at.file == f->at.file && o.fact->at.pos == f->at.pos; };
     auto at = std::find_if(out.begin(), out.end(), same_line);
     if (at == out.end()) at = out.insert(out.end(), Oom{.fact = f});
     const auto key = view.text(f->key);
@@ -70,9 +68,8 @@ Growth reserved_growth(const EvidenceView& view) {
 }
 
 model::Finding fragmentation(const EvidenceView& view, const Oom* oom, const Growth& growth) {
-  auto f = make_finding({"fragmentation", model::VerdictKind::kMemory, model::Owner::kFramework,
-                         growth.found && oom ? 0.88 : 0.72},
-                        "");
+  auto f = make_finding(
+      {"fragmentation", model::VerdictKind::kMemory, model::Owner::kFramework, growth.found && oom ? 0.88 : 0.72}, "");
   if (oom) {
     f.title = fmt::format(
         "The GPU memory allocator is fragmented: {:.2f} GiB could not be found although {:.2f} GiB were "
@@ -101,8 +98,7 @@ model::Finding too_large(const EvidenceView& view, const Oom& oom) {
                         fmt::format("The work does not fit the GPU: {:.2f} of {:.2f} GiB are allocated and "
                                     "{:.2f} GiB more are asked for",
                                     oom.allocated / kGiB, oom.total / kGiB, oom.tried / kGiB));
-  f.evidence.push_back(
-      view.cite(*oom.fact, "nearly all memory is allocated; little is reserved and unallocated"));
+  f.evidence.push_back(view.cite(*oom.fact, "nearly all memory is allocated; little is reserved and unallocated"));
   add_named(f, model::CulpritKind::kConfig, "batch, sequence or parallel sizes");
   add_action(f,
              "Reduce the micro batch or sequence length, turn on activation checkpointing, or raise the "

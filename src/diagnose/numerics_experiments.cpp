@@ -39,8 +39,7 @@ constexpr Knob kKnobs[] = {
      "Use the kernel that is right, compare both against a float32 reference by layer and shape, and report "
      "the difference",
      ""},
-    {"mask_overflow", model::VerdictKind::kNumeric, model::Owner::kUserCode,
-     "masking or softmax overflows the format",
+    {"mask_overflow", model::VerdictKind::kNumeric, model::Owner::kUserCode, "masking or softmax overflows the format",
      "Compute scores and softmax in float32, mask with finfo(dtype).min or a boolean mask, and never add two "
      "large negative masks",
      "mask|softmax|padd"},
@@ -52,8 +51,7 @@ bool matches(const model::Rules& rules, std::string_view cause, const Experiment
   for (const auto& row : table->second.rows) {
     if (row.size() != 3 || row[0] != cause) continue;
     const bool wanted = row[1] == "any" || (row[1] == "good") == e.good;
-    if (wanted && re2::RE2::PartialMatch(e.condition, re2::RE2("(?i)" + row[2], re2::RE2::Quiet)))
-      return true;
+    if (wanted && re2::RE2::PartialMatch(e.condition, re2::RE2("(?i)" + row[2], re2::RE2::Quiet))) return true;
   }
   return false;
 }
@@ -67,16 +65,15 @@ void knob(const EvidenceView& view, const Knob& k, Output& out) {
     if (!e.good) control = &e;
   }
   if (!cured) return;
-  const bool numeric =
-      view.says(R"(\bnan\b|\binf\b|loss|grad|divergen|garbage|accuracy|wrong|gibberish|drift|!!!!)");
+  const bool numeric = view.says(R"(\bnan\b|\binf\b|loss|grad|divergen|garbage|accuracy|wrong|gibberish|drift|!!!!)");
   if (!numeric) return;
-  auto f = make_finding(
-      {k.cause, k.kind, k.owner, control ? 0.84 : 0.72},
-      fmt::format("With {} the symptom is gone: {}", base::ellipsize(cured->condition, 80), k.meaning));
+  auto f =
+      make_finding({k.cause, k.kind, k.owner, control ? 0.84 : 0.72},
+                   fmt::format("With {} the symptom is gone: {}", base::ellipsize(cured->condition, 80), k.meaning));
   f.evidence.push_back(cured->citation);
   if (control) f.evidence.push_back(control->citation);
-  append(f.evidence, view.lines("first (nan|inf|bad)|overlap|kv[-_]?cache[-_]?dtype|attn|mask",
-                                "settings and symptom", 3));
+  append(f.evidence,
+         view.lines("first (nan|inf|bad)|overlap|kv[-_]?cache[-_]?dtype|attn|mask", "settings and symptom", 3));
   add_named(f, model::CulpritKind::kConfig, cured->condition);
   add_action(f, k.action);
   if (!control) f.needs.push_back("turn the change back: the symptom must return");
@@ -112,9 +109,8 @@ void version_step(const EvidenceView& view, Output& out) {
   auto f = make_finding(
       {quantised ? "quant_kernel_regression" : "kernel_numerics", model::VerdictKind::kAccuracy,
        model::Owner::kFramework, 0.82},
-      fmt::format("A {}regression between versions: {} is good, {} is not",
-                  quantised ? "quantised-kernel " : "", base::ellipsize(best_good->condition, 60),
-                  base::ellipsize(first_bad->condition, 60)));
+      fmt::format("A {}regression between versions: {} is good, {} is not", quantised ? "quantised-kernel " : "",
+                  base::ellipsize(best_good->condition, 60), base::ellipsize(first_bad->condition, 60)));
   f.evidence = {best_good->citation, first_bad->citation};
   append(f.evidence, view.lines("quantization|quant_method|kernel", "the quantised path in use", 2));
   add_named(f, model::CulpritKind::kSoftware, first_bad->condition);
@@ -136,8 +132,7 @@ void damaged_weights(const EvidenceView& view, Output& out) {
                         "The weights are damaged or incomplete: " + base::ellipsize(lines[0].text, 120));
   f.evidence = std::move(lines);
   add_named(f, model::CulpritKind::kConfig, "weights file");
-  add_action(f, "Fetch the damaged shard again and verify checksums before loading",
-             "sha256sum *.safetensors");
+  add_action(f, "Fetch the damaged shard again and verify checksums before loading", "sha256sum *.safetensors");
   f.explains_causes = {"quant_kernel_regression", "kernel_numerics"};
   out.findings.push_back(std::move(f));
 }
@@ -145,10 +140,8 @@ void damaged_weights(const EvidenceView& view, Output& out) {
 // The loss of all replicas moves together after a change of the configuration.
 void divergence(const EvidenceView& view, Output& out) {
   for (const auto& t : view.tables()) {
-    const int loss = t.column("loss"), step = t.column("step"), lr = t.column("lr"),
-              grad = t.column("grad_norm");
-    if (loss < 0 || step < 0 || t.rows() < 6 || (lr < 0 && grad < 0) || t.column("first_nan_rank") >= 0)
-      continue;
+    const int loss = t.column("loss"), step = t.column("step"), lr = t.column("lr"), grad = t.column("grad_norm");
+    if (loss < 0 || step < 0 || t.rows() < 6 || (lr < 0 && grad < 0) || t.column("first_nan_rank") >= 0) continue;
     const auto values = t.numbers(loss);
     std::size_t lowest = 0;
     for (std::size_t r = 1; r < values.size(); ++r) {
@@ -157,11 +150,9 @@ void divergence(const EvidenceView& view, Output& out) {
     const double last = values.back();
     if (std::isfinite(last) && last < 1.4 * values[lowest]) continue;
     std::size_t rise = lowest;
-    while (rise + 1 < values.size() &&
-           !(values[rise] > 1.15 * values[lowest] || !std::isfinite(values[rise])))
-      ++rise;
-    const bool grew = grad >= 0 && rise > 0 &&
-                      t.number(rise, grad).value_or(0) > 3 * t.number(lowest, grad).value_or(1e300);
+    while (rise + 1 < values.size() && !(values[rise] > 1.15 * values[lowest] || !std::isfinite(values[rise]))) ++rise;
+    const bool grew =
+        grad >= 0 && rise > 0 && t.number(rise, grad).value_or(0) > 3 * t.number(lowest, grad).value_or(1e300);
     auto f = make_finding(
         {"loss_divergence_config", model::VerdictKind::kNumeric, model::Owner::kUserCode, grew ? 0.66 : 0.55},
         fmt::format("The loss diverges from step {} (lowest {:.4g}, then {:.4g}){}{}", t.text(rise, step),

@@ -52,8 +52,7 @@ bool uses_fp16(const EvidenceView& view, const TableView& t) {
     if (v == "float16" || v == "fp16" || v == "half" || v == "torch.float16") return true;
   }
   for (const int c : t.columns("absmax")) {
-    if (base::contains_ignore_case(t.name(c), "fp16") || base::contains_ignore_case(t.name(c), "float16"))
-      return true;
+    if (base::contains_ignore_case(t.name(c), "fp16") || base::contains_ignore_case(t.name(c), "float16")) return true;
   }
   return false;
 }
@@ -79,10 +78,10 @@ void overflow(const EvidenceView& view, const TableView& t, std::size_t row, Out
   const bool mask = view.says("attention_mask|finfo|masked_fill|padding|left.?pad|-1e9|softmax") &&
                     !view.says("quantiz|gptq|awq|int4|int8|fp8");
   const double confidence = ab && clean > kFp16Max ? 0.93 : ab || clean > kFp16Max ? 0.82 : 0.6;
-  auto f = make_finding({mask ? "mask_overflow" : "quant_fp16_overflow",
-                         mask ? model::VerdictKind::kNumeric : model::VerdictKind::kAccuracy,
-                         model::Owner::kUserCode, confidence},
-                        "");
+  auto f = make_finding(
+      {mask ? "mask_overflow" : "quant_fp16_overflow",
+       mask ? model::VerdictKind::kNumeric : model::VerdictKind::kAccuracy, model::Owner::kUserCode, confidence},
+      "");
   f.title = fmt::format(
       "float16 overflow: {} is the first with inf{}{}", layer_name(t, row),
       clean > kFp16Max ? fmt::format(" (bfloat16 reaches {:.0f}, the float16 maximum is 65504)", clean) : "",
@@ -90,8 +89,7 @@ void overflow(const EvidenceView& view, const TableView& t, std::size_t row, Out
   f.evidence.push_back(view.cite(t, row, "the first values that are not finite"));
   if (row > 0) f.evidence.push_back(view.cite(t, row - 1, "the layer before is finite and near the limit"));
   if (ab) f.evidence.push_back(ab->citation);
-  for (const auto* d : view.settings("dtype|precision"))
-    f.evidence.push_back(view.cite(*d, "the configured dtype"));
+  for (const auto* d : view.settings("dtype|precision")) f.evidence.push_back(view.cite(*d, "the configured dtype"));
   append(f.evidence, view.lines("sha256.*OK|checksum.*(ok|match)", "the weights are whole", 1));
   add_named(f, model::CulpritKind::kConfig, "dtype float16, " + layer_name(t, row));
   add_action(f, "Serve or train in bfloat16 (bf16), or clamp the residual stream before that layer",
@@ -121,15 +119,14 @@ void kv_range(const EvidenceView& view, const TableView& t, Output& out) {
   if (!fp8) return;
   const bool unscaled = view.says(
       R"(scal(e|ing).{0,24}(1\.0|not (found|loaded|used)|missing|default|ignored|absent)|without (k|v|kv)[-_ ]?scal)");
-  auto f =
-      make_finding({unscaled ? "kv_scale_ignored" : "kv_outlier", model::VerdictKind::kAccuracy,
-                    unscaled ? model::Owner::kFramework : model::Owner::kUserCode, unscaled ? 0.84 : 0.74},
-                   fmt::format("fp8 KV cache {}: {} reaches {:.0f} in {}, e4m3 ends at 448",
-                               unscaled ? "without its scales" : "saturates on outliers",
-                               t.name(worst_column), worst, layer_name(t, worst_row)));
+  auto f = make_finding({unscaled ? "kv_scale_ignored" : "kv_outlier", model::VerdictKind::kAccuracy,
+                         unscaled ? model::Owner::kFramework : model::Owner::kUserCode, unscaled ? 0.84 : 0.74},
+                        fmt::format("fp8 KV cache {}: {} reaches {:.0f} in {}, e4m3 ends at 448",
+                                    unscaled ? "without its scales" : "saturates on outliers", t.name(worst_column),
+                                    worst, layer_name(t, worst_row)));
   f.evidence = {view.cite(t, worst_row, "beyond the range of the format")};
-  append(f.evidence, view.lines("kv[-_ ]?cache[-_ ]?dtype|k_scale|v_scale|scaling factor",
-                                "KV cache settings and scales", 3));
+  append(f.evidence,
+         view.lines("kv[-_ ]?cache[-_ ]?dtype|k_scale|v_scale|scaling factor", "KV cache settings and scales", 3));
   add_named(f, model::CulpritKind::kConfig, "fp8 KV cache, " + layer_name(t, worst_row));
   add_action(f,
              unscaled ? "Load or calibrate the KV scales (a checkpoint with k_scale and v_scale), or use a "

@@ -27,8 +27,7 @@ bool is_unchanged(const std::string& condition) {
 
 // A change of the software, not an observation ("hash identical on all nodes").
 bool is_option(const std::string& condition) {
-  static const re2::RE2 words(
-      R"((?i)=|\b(off|disabled?|without|revert(ed)?|older|downgraded?|eager|removed)\b)");
+  static const re2::RE2 words(R"((?i)=|\b(off|disabled?|without|revert(ed)?|older|downgraded?|eager|removed)\b)");
   return re2::RE2::PartialMatch(condition, words);
 }
 
@@ -55,8 +54,7 @@ Bad bad_rank(const EvidenceView& view) {
   }
   static const re2::RE2 check(
       R"((?i)nan(?:/inf)? (?:check failed|detected|found).*?rank:? ?(\d+)|rank:? ?(\d+)\D{0,30}(?:nan (?:check|detected|found)|first nan))");
-  for (auto& c :
-       view.lines(R"(NaN (check failed|detected|found)|first NaN)", "the check found NaN on this rank", 8)) {
+  for (auto& c : view.lines(R"(NaN (check failed|detected|found)|first NaN)", "the check found NaN on this rank", 8)) {
     std::string a, b;
     if (!re2::RE2::PartialMatch(c.text, check, &a, &b)) continue;
     ++count[base::to_int<int>(a.empty() ? b : a).value_or(-1)];
@@ -107,18 +105,13 @@ void hardware(const EvidenceView& view, const Bad& bad, const Swaps& swaps, Outp
     if (base::lower(view.text(f->value)).starts_with("fail") && checks.size() < 2)
       checks.push_back(view.cite(*f, "a diagnostic fails on this GPU"));
   }
-  append(checks,
-         view.lines(R"(Xid \(PCI:[^)]*\): (13|48|63|64|92|94|95|140)\b)", "the kernel log of the node", 2));
-  const double confidence = !swaps.cured.empty() ? (checks.empty() ? 0.85 : 0.93)
-                            : checks.empty()     ? 0.5
-                                                 : 0.72;
-  auto f =
-      make_finding({"gpu_hw_sdc", model::VerdictKind::kNumeric, model::Owner::kPlatform, confidence}, "");
-  const std::string where =
-      fmt::format("{}{}{}", device.node, device.index.empty() ? "" : " GPU " + device.index,
-                  device.gpu.empty() ? "" : " (" + device.gpu + ")");
-  f.title = fmt::format("Rank {}{} produces the first NaN in every run{}{}: this GPU computes wrong values",
-                        bad.rank, where.empty() ? "" : " on " + where,
+  append(checks, view.lines(R"(Xid \(PCI:[^)]*\): (13|48|63|64|92|94|95|140)\b)", "the kernel log of the node", 2));
+  const double confidence = !swaps.cured.empty() ? (checks.empty() ? 0.85 : 0.93) : checks.empty() ? 0.5 : 0.72;
+  auto f = make_finding({"gpu_hw_sdc", model::VerdictKind::kNumeric, model::Owner::kPlatform, confidence}, "");
+  const std::string where = fmt::format("{}{}{}", device.node, device.index.empty() ? "" : " GPU " + device.index,
+                                        device.gpu.empty() ? "" : " (" + device.gpu + ")");
+  f.title = fmt::format("Rank {}{} produces the first NaN in every run{}{}: this GPU computes wrong values", bad.rank,
+                        where.empty() ? "" : " on " + where,
                         swaps.cured.empty() ? "" : ", and the NaN is gone when the node is swapped out",
                         checks.empty() ? "" : "; diagnostics or Xid of the device agree");
   f.severity = model::Severity::kReplace;
@@ -139,8 +132,7 @@ void hardware(const EvidenceView& view, const Bad& bad, const Swaps& swaps, Outp
                          device.index.empty() ? "the GPU" : "GPU " + device.index),
              "dcgmi diag -r 4; nvidia-smi -q -d ECC,ROW_REMAPPER");
   if (swaps.cured.empty())
-    f.needs.push_back(
-        "run once with this node swapped out: does the NaN follow the node or stay with the rank?");
+    f.needs.push_back("run once with this node swapped out: does the NaN follow the node or stay with the rank?");
   f.explains_causes = {"app_kernel_fault", "rank_crashed",      "unknown",
                        "kernel_numerics",  "comm_overlap_race", "mask_overflow"};
   append(f.evidence,
@@ -153,23 +145,20 @@ void stays(const EvidenceView& view, const Swaps& swaps, Output& out) {
   for (const auto& e : view.experiments()) {
     if (e.good && !is_swap(e.condition) && is_option(e.condition)) option = &e;
   }
-  auto f = make_finding(
-      {"misattributed", model::VerdictKind::kNumeric, model::Owner::kUserCode, option ? 0.88 : 0.72},
-      fmt::format("Not the hardware: the symptom remains after the swap ({}){}",
-                  base::ellipsize(swaps.persisted[0]->condition, 80),
-                  option ? fmt::format("; it goes away with a software change ({})",
-                                       base::ellipsize(option->condition, 80))
-                         : ""));
+  auto f = make_finding({"misattributed", model::VerdictKind::kNumeric, model::Owner::kUserCode, option ? 0.88 : 0.72},
+                        fmt::format("Not the hardware: the symptom remains after the swap ({}){}",
+                                    base::ellipsize(swaps.persisted[0]->condition, 80),
+                                    option ? fmt::format("; it goes away with a software change ({})",
+                                                         base::ellipsize(option->condition, 80))
+                                           : ""));
   for (const auto* e : swaps.persisted) f.evidence.push_back(e->citation);
   if (option) f.evidence.push_back(option->citation);
   add_named(f, model::CulpritKind::kSoftware, option ? option->condition : "software or configuration");
   add_action(f,
              "Return the swapped hardware to service; bisect the options of the run, one at a time, until "
              "turning one back brings the symptom back");
-  f.explains_causes = {"gpu_hw_sdc", "gpu_hw_degraded", "kernel_numerics", "comm_overlap_race",
-                       "mask_overflow"};
-  out.ruled_out.push_back(
-      {"gpu_hw_sdc", "the symptom did not move with the hardware", {swaps.persisted[0]->citation}});
+  f.explains_causes = {"gpu_hw_sdc", "gpu_hw_degraded", "kernel_numerics", "comm_overlap_race", "mask_overflow"};
+  out.ruled_out.push_back({"gpu_hw_sdc", "the symptom did not move with the hardware", {swaps.persisted[0]->citation}});
   out.findings.push_back(std::move(f));
 }
 
@@ -184,11 +173,10 @@ void diagnose_nan_location(const EvidenceView& view, Output& out) {
   }
   if (bad.rank < 0 || !bad.same_each_time) return;
   const bool checks =
-      view.says(R"(Xid \(PCI)") || std::any_of(view.context().evidence.facts.begin(),
-                                               view.context().evidence.facts.end(), [&](const auto& f) {
-                                                 return view.text(f.key).starts_with("dcgm.") &&
-                                                        base::lower(view.text(f.value)).starts_with("fail");
-                                               });
+      view.says(R"(Xid \(PCI)") ||
+      std::any_of(view.context().evidence.facts.begin(), view.context().evidence.facts.end(), [&](const auto& f) {
+        return view.text(f.key).starts_with("dcgm.") && base::lower(view.text(f.value)).starts_with("fail");
+      });
   if (swaps.cured.empty() && bad.times < 2 && !checks) return;
   hardware(view, bad, swaps, out);
 }

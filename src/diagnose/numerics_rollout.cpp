@@ -31,14 +31,12 @@ void not_synced(const EvidenceView& view, Output& out) {
     if (a < 2 || b > 1) continue;
     auto f = make_finding(
         {"weights_not_synced", model::VerdictKind::kAccuracy, model::Owner::kFramework, 0.9},
-        fmt::format(
-            "The rollout engine keeps its old weights: {} stays {} over {} rows while {} changes {} times",
-            t.name(rollout), t.text(0, rollout), t.rows(), t.name(trainer), a - 1));
+        fmt::format("The rollout engine keeps its old weights: {} stays {} over {} rows while {} changes {} times",
+                    t.name(rollout), t.text(0, rollout), t.rows(), t.name(trainer), a - 1));
     f.evidence = {view.cite(t, 0, "equal or first state"),
                   view.cite(t, t.rows() - 1, "the trainer moved on, the engine did not")};
-    append(f.evidence,
-           view.lines("update_weights|load_weights|sync.*weights|weight.*(sync|update)|sleep.*(level|mode)",
-                      "the weight update as logged", 3));
+    append(f.evidence, view.lines("update_weights|load_weights|sync.*weights|weight.*(sync|update)|sleep.*(level|mode)",
+                                  "the weight update as logged", 3));
     add_named(f, model::CulpritKind::kSoftware, "weight synchronisation from trainer to rollout engine");
     add_action(f,
                "Fix the weight update (names, tied or fused parameters, sleep and wake, cached graphs) and "
@@ -87,18 +85,16 @@ void logprobs(const EvidenceView& view, Output& out) {
     const double size = analytics::median(sizes);
     if (size < 0.01) continue;
     auto lines = definition_lines(view);
-    const bool definition =
-        temperature_differs(view) || view.says(
-                                         "logprobs_mode|raw_logprobs|without temperature|before "
-                                         "temperature|not scaled by temperature|top_p applied");
+    const bool definition = temperature_differs(view) || view.says(
+                                                             "logprobs_mode|raw_logprobs|without temperature|before "
+                                                             "temperature|not scaled by temperature|top_p applied");
     const bool from_start = std::abs(gaps.front()) > 0.5 * size;
-    const bool precision = view.says(
-        "fp8|quanti|int8|bf16|bfloat16|tensor parallel|batch.?invarian|different kernel|fp32 (lm )?head");
+    const bool precision =
+        view.says("fp8|quanti|int8|bf16|bfloat16|tensor parallel|batch.?invarian|different kernel|fp32 (lm )?head");
     if (!definition && !precision) continue;
     const auto cause = definition ? "logprob_definition" : "train_infer_gap";
     auto f = make_finding(
-        {cause, model::VerdictKind::kAccuracy, model::Owner::kFramework,
-         definition && from_start ? 0.78 : 0.66},
+        {cause, model::VerdictKind::kAccuracy, model::Owner::kFramework, definition && from_start ? 0.78 : 0.66},
         fmt::format("Trainer and rollout log-probabilities differ by {:.3g} on the median token{}: {}",
                     definition ? middle : size, from_start ? ", from the first step" : "",
                     definition ? "the two sides compute different quantities"
@@ -125,8 +121,7 @@ void logprobs(const EvidenceView& view, Output& out) {
 
 void staleness(const EvidenceView& view, Output& out) {
   for (const auto& t : view.tables()) {
-    const int now = t.column("policy_version"), used = t.column("rollout_version"),
-              lag = t.column("staleness");
+    const int now = t.column("policy_version"), used = t.column("rollout_version"), lag = t.column("staleness");
     std::vector<double> gaps;
     if (now >= 0 && used >= 0 && now != used) {
       const auto a = t.numbers(now), b = t.numbers(used);
@@ -137,10 +132,10 @@ void staleness(const EvidenceView& view, Output& out) {
       continue;
     }
     if (gaps.size() < 3 || !(gaps.back() > gaps.front() + 2) || !(gaps.back() >= 4)) continue;
-    auto f = make_finding(
-        {"stale_policy", model::VerdictKind::kAccuracy, model::Owner::kFramework, 0.76},
-        fmt::format("Rollouts come from an ever older policy: the version gap grew from {:.0f} to {:.0f}",
-                    gaps.front(), gaps.back()));
+    auto f =
+        make_finding({"stale_policy", model::VerdictKind::kAccuracy, model::Owner::kFramework, 0.76},
+                     fmt::format("Rollouts come from an ever older policy: the version gap grew from {:.0f} to {:.0f}",
+                                 gaps.front(), gaps.back()));
     f.evidence = {view.cite(t, 0, "the gap at the start"), view.cite(t, t.rows() - 1, "the gap at the end")};
     add_named(f, model::CulpritKind::kConfig, "asynchronous rollout queue");
     add_action(f,

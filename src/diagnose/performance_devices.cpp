@@ -35,8 +35,7 @@ struct Place {
 
 Place place_of(const TableView& t, std::size_t row) {
   Place p{label(t, row, t.column("node")), label(t, row, t.column("gpu")), -1};
-  if (const int rank = t.column("rank"); rank >= 0)
-    p.rank = static_cast<int>(t.number(row, rank).value_or(-1));
+  if (const int rank = t.column("rank"); rank >= 0) p.rank = static_cast<int>(t.number(row, rank).value_or(-1));
   return p;
 }
 
@@ -52,8 +51,8 @@ bool under_load(const TableView& t, std::size_t row) {
   if (const int u = t.column("util"); u >= 0) return t.number(row, u).value_or(0) >= 20;
   if (const int p = t.column("power"); p >= 0) return t.number(row, p).value_or(0) >= 150;
   return t.column("host_copy") >= 0 || t.column("step_time") >= 0 ||
-         base::contains_ignore_case(
-             t.name(t.column("pcie_gen") < 0 ? t.column("pcie_width") : t.column("pcie_gen")), "load");
+         base::contains_ignore_case(t.name(t.column("pcie_gen") < 0 ? t.column("pcie_width") : t.column("pcie_gen")),
+                                    "load");
 }
 
 void pcie_claim(const EvidenceView& view, const Place& place, const std::string& now, const std::string& max,
@@ -88,8 +87,7 @@ void pcie_tables(const EvidenceView& view, Output& out) {
     }
     for (std::size_t r = 0; r < t.rows(); ++r) {
       if (!under_load(t, r)) continue;
-      const double g = gen < 0 ? 0 : t.number(r, gen).value_or(0),
-                   w = width < 0 ? 0 : t.number(r, width).value_or(0);
+      const double g = gen < 0 ? 0 : t.number(r, gen).value_or(0), w = width < 0 ? 0 : t.number(r, width).value_or(0);
       const double gm = gen_max >= 0 ? t.number(r, gen_max).value_or(best_gen) : best_gen;
       const double wm = width_max >= 0 ? t.number(r, width_max).value_or(best_width) : best_width;
       const bool low = (g > 0 && g < gm) || (w > 0 && w < wm);
@@ -114,8 +112,8 @@ void pcie_query(const EvidenceView& view, Output& out) {
     auto& l = links[{view.node(*f), std::string(view.text(f->subject))}];
     const auto key = view.text(f->key);
     const auto number = [&] {
-      return base::to_double(std::string(view.text(f->value))
-                                 .substr(0, std::string(view.text(f->value)).find_first_of("x ")))
+      return base::to_double(
+                 std::string(view.text(f->value)).substr(0, std::string(view.text(f->value)).find_first_of("x ")))
           .value_or(0);
     };
     if (key.find("pcie_generation") != std::string_view::npos) {
@@ -167,8 +165,7 @@ const char* words(Reason r) {
 void throttle_claim(const EvidenceView& view, const std::vector<Place>& places, Reason reason,
                     const std::string& numbers, std::vector<model::Citation> evidence, Output& out) {
   std::string who;
-  for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 8); ++i)
-    who += (i ? ", " : "") + places[i].text();
+  for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 8); ++i) who += (i ? ", " : "") + places[i].text();
   auto f = make_finding({"power_throttle", model::VerdictKind::kSlow, model::Owner::kPlatform, 0.85},
                         fmt::format("{}: {} holds the clocks down{}", who, words(reason), numbers));
   f.severity = model::Severity::kDegraded;
@@ -211,16 +208,15 @@ void throttle_tables(const EvidenceView& view, Output& out) {
       const double c = clock < 0 ? 0 : clocks[r], p = power < 0 ? -1 : t.number(r, power).value_or(-1);
       const double cap = limit < 0 ? 0 : t.number(r, limit).value_or(0);
       // A software cap at full power is how power limits work; only below it, it is a fault.
-      if (why == Reason::kPowerCap &&
-          (p < 0 || (cap > 0 ? p > 0.8 * cap : p > 250) || (clock >= 0 && c > 0.85 * top)))
+      if (why == Reason::kPowerCap && (p < 0 || (cap > 0 ? p > 0.8 * cap : p > 250) || (clock >= 0 && c > 0.85 * top)))
         continue;
       const auto place = place_of(t, r);
       if (!held.emplace(place.text(), std::pair(place, r)).second) continue;
       if (worst == Reason::kNone) {
         worst = why;
         if (clock >= 0)
-          numbers += fmt::format(" at {:.0f} MHz{}", c,
-                                 top > c ? fmt::format(" against {:.0f} MHz on the others", top) : "");
+          numbers +=
+              fmt::format(" at {:.0f} MHz{}", c, top > c ? fmt::format(" against {:.0f} MHz on the others", top) : "");
         if (p >= 0) numbers += fmt::format(", drawing {:.0f} W", p);
       }
       if (evidence.size() < 3) evidence.push_back(view.cite(t, r, "the driver's reason for the clocks"));
@@ -235,8 +231,7 @@ void throttle_tables(const EvidenceView& view, Output& out) {
 void throttle_query(const EvidenceView& view, Output& out) {
   for (const auto* f : view.under("smi.clocks")) {
     const auto key = view.text(f->key);
-    if (key.find("event_reasons") == std::string_view::npos &&
-        key.find("throttle_reasons") == std::string_view::npos)
+    if (key.find("event_reasons") == std::string_view::npos && key.find("throttle_reasons") == std::string_view::npos)
       continue;
     if (view.text(f->value) != "Active") continue;
     const auto why = reason_of(key);
@@ -257,8 +252,8 @@ void slow_device(const EvidenceView& view, Output& out) {
       if (!(rates[r] < middle - 4 * noise && rates[r] < 0.9 * middle)) continue;
       const auto place = place_of(t, r);
       auto f = make_finding({"gpu_hw_degraded", model::VerdictKind::kSlow, model::Owner::kPlatform, 0.66},
-                            fmt::format("{} computes at {:.0f} {} where the others reach {:.0f}",
-                                        place.text(), rates[r], t.name(rate), middle));
+                            fmt::format("{} computes at {:.0f} {} where the others reach {:.0f}", place.text(),
+                                        rates[r], t.name(rate), middle));
       f.severity = model::Severity::kDegraded;
       f.evidence = {view.cite(t, r, "the slow device"), view.cite(t, r == 0 ? 1 : 0, "another device")};
       name_place(f, view.context(), place);

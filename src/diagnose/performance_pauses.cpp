@@ -60,14 +60,13 @@ void diagnose_pauses(const EvidenceView& view, Output& out) {
   for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 8); ++i)
     ranks += (i ? ", " : "") + std::to_string(order[i]);
   const bool rotates = order.size() > 1;
-  auto f =
-      make_finding({"python_gc", model::VerdictKind::kSlow, model::Owner::kUserCode, rotates ? 0.88 : 0.8},
-                   fmt::format("Python garbage collection pauses one rank for {:.0f} ms at a time{}; every "
-                               "such step is slow for all ranks",
-                               analytics::median(lengths),
-                               rotates         ? fmt::format(", on different ranks in turn (rank {})", ranks)
-                               : order.empty() ? ""
-                                               : fmt::format(" (rank {})", ranks)));
+  auto f = make_finding({"python_gc", model::VerdictKind::kSlow, model::Owner::kUserCode, rotates ? 0.88 : 0.8},
+                        fmt::format("Python garbage collection pauses one rank for {:.0f} ms at a time{}; every "
+                                    "such step is slow for all ranks",
+                                    analytics::median(lengths),
+                                    rotates         ? fmt::format(", on different ranks in turn (rank {})", ranks)
+                                    : order.empty() ? ""
+                                                    : fmt::format(" (rank {})", ranks)));
   for (const auto& p : pauses) {
     if (f.evidence.size() < 4)
       f.evidence.push_back(
@@ -77,9 +76,8 @@ void diagnose_pauses(const EvidenceView& view, Output& out) {
   for (const auto* o : view.settings("objects|PYTHONGC|gc_")) {
     if (f.evidence.size() < 7) f.evidence.push_back(view.cite(*o, "objects and settings of the collector"));
   }
-  add_named(
-      f, model::CulpritKind::kSoftware,
-      rotates ? "unsynchronised garbage collection, rotating over ranks " + ranks : "garbage collection");
+  add_named(f, model::CulpritKind::kSoftware,
+            rotates ? "unsynchronised garbage collection, rotating over ranks " + ranks : "garbage collection");
   add_action(f,
              "Disable automatic garbage collection and collect on all ranks at the same step (gc.disable(), "
              "gc.collect() every N steps), or gc.freeze() after start-up",

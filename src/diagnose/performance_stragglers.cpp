@@ -86,34 +86,31 @@ void diagnose_stragglers(const EvidenceView& view, Output& out) {
     const bool agree = slow.rank >= 0 && slow.rank == waits.rank;
     const bool masked = equal_steps(t, rank) || wait_column >= 0;
     const auto slow_name = slow_column >= 0 ? base::lower(t.name(slow_column)) : std::string();
-    const bool input =
-        slow_name.find("data") != std::string::npos || slow_name.find("input") != std::string::npos;
-    auto f = make_finding({masked ? "straggler_masked" : "straggler", model::VerdictKind::kSlow,
-                           model::Owner::kUnknown, agree ? 0.8 : 0.68},
+    const bool input = slow_name.find("data") != std::string::npos || slow_name.find("input") != std::string::npos;
+    auto f = make_finding({masked ? "straggler_masked" : "straggler", model::VerdictKind::kSlow, model::Owner::kUnknown,
+                           agree ? 0.8 : 0.68},
                           "");
     f.depth = model::Depth::kMechanism;
     const auto node = view.context().job.node_of.find(who);
-    f.title = fmt::format("Rank {}{} is the straggler{}", who,
-                          node == view.context().job.node_of.end() ? "" : " (" + node->second + ")",
-                          slow.rank >= 0 ? fmt::format(": {} is {:.4g} against {:.4g} on the others",
-                                                       t.name(slow_column), slow.value, slow.others)
-                                         : "");
+    f.title = fmt::format(
+        "Rank {}{} is the straggler{}", who, node == view.context().job.node_of.end() ? "" : " (" + node->second + ")",
+        slow.rank >= 0
+            ? fmt::format(": {} is {:.4g} against {:.4g} on the others", t.name(slow_column), slow.value, slow.others)
+            : "");
     if (waits.rank == who)
-      f.title += fmt::format("; it waits least ({} {:.4g} against {:.4g})", t.name(wait_column), waits.value,
-                             waits.others);
+      f.title +=
+          fmt::format("; it waits least ({} {:.4g} against {:.4g})", t.name(wait_column), waits.value, waits.others);
     if (masked) f.title += "; the collectives hide it in equal step times";
     f.evidence.push_back(view.cite(t, row_of(t, rank, who), "the slow rank"));
     for (std::size_t r = 0; r < t.rows() && f.evidence.size() < 3; ++r) {
       if (t.number(r, rank) != who) f.evidence.push_back(view.cite(t, r, "another rank in comparison"));
     }
     add_rank(f, view.context(), who);
-    add_action(
-        f,
-        input
-            ? "Look at the input pipeline of that rank (loader workers, storage, CPU affinity)"
-            : "Compare clocks, throttle reasons, PCIe link and CPU affinity of that rank's GPU with its "
-              "neighbours; run a GEMM test; move the rank to another GPU to see whether the slowness follows",
-        "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER; py-spy dump on the rank");
+    add_action(f,
+               input ? "Look at the input pipeline of that rank (loader workers, storage, CPU affinity)"
+                     : "Compare clocks, throttle reasons, PCIe link and CPU affinity of that rank's GPU with its "
+                       "neighbours; run a GEMM test; move the rank to another GPU to see whether the slowness follows",
+               "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER; py-spy dump on the rank");
     f.needs.push_back("clocks, throttle reasons and PCIe link of its GPU under load tell why");
     f.explains_causes = {"network_congestion"};
     out.findings.push_back(std::move(f));

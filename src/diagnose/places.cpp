@@ -59,7 +59,8 @@ std::string frames_text(const Context& context, model::FrameListId frames) {
 model::Citation cite_call(const Context& context, const hang::CallState& calls, const hang::Call& call,
                           std::string_view why) {
   std::string text = fmt::format("rank {}: {}", call.rank, call_name(context, calls, call));
-  if (call.numel_in > 0 || call.numel_out > 0) text += fmt::format(", {} -> {} elements", call.numel_in, call.numel_out);
+  if (call.numel_in > 0 || call.numel_out > 0)
+    text += fmt::format(", {} -> {} elements", call.numel_in, call.numel_out);
   if (call.shape != model::ShapeId::kNone) {
     const auto& shape = context.evidence.shapes[static_cast<std::uint32_t>(call.shape)];
     text += fmt::format(" {} {}", context.text(shape.input_sizes), context.text(shape.input_dtypes));

@@ -16,7 +16,7 @@ namespace {
 struct RankLog {
   const model::Event* step = nullptr;
   const model::Event* epoch_end = nullptr;
-  const model::Event* phase = nullptr;         // the last one
+  const model::Event* phase = nullptr;                // the last one
   std::map<std::string, const model::Event*> phases;  // last event of each phase
 };
 
@@ -106,11 +106,16 @@ class ProgressDiagnosis {
     const bool saved = logs_.contains(waiting_.first()) && logs_.at(waiting_.first()).phases.contains("checkpoint") &&
                        !logs_.at(left.first()).phases.contains("checkpoint");
     const bool rank0 = waiting_ == model::RankSet{0};
-    auto f = finding(rank0 && (barrier || saved) ? "rank0_only_collective" : "rank_divergent_control_flow", 0.7, waiting_);
-    f.title = fmt::format("only {} waits in {} ({}); the other ranks, {}, had passed their last collective and exited: {} made one call more{}",
-                          who(context_, waiting_), barrier ? "a barrier" : context_.text(call.op), call_name(context_, calls_, call),
-                          left.to_string(), who(context_, waiting_), saved ? ", beside the checkpoint that it alone writes" : " in a branch of its own");
-    f.culprits.push_back({.kind = model::CulpritKind::kSoftware, .name = saved ? "checkpoint save in a branch of one rank" : "collective in a branch of some ranks"});
+    auto f =
+        finding(rank0 && (barrier || saved) ? "rank0_only_collective" : "rank_divergent_control_flow", 0.7, waiting_);
+    f.title = fmt::format(
+        "only {} waits in {} ({}); the other ranks, {}, had passed their last collective and exited: {} made one call more{}",
+        who(context_, waiting_), barrier ? "a barrier" : context_.text(call.op), call_name(context_, calls_, call),
+        left.to_string(), who(context_, waiting_),
+        saved ? ", beside the checkpoint that it alone writes" : " in a branch of its own");
+    f.culprits.push_back(
+        {.kind = model::CulpritKind::kSoftware,
+         .name = saved ? "checkpoint save in a branch of one rank" : "collective in a branch of some ranks"});
     cite_waiter(f);
     if (const auto mine = logs_.find(waiting_.first()); mine != logs_.end()) {
       for (const auto& [phase, e] : mine->second.phases) cite_log(f, e, "what the waiting rank did before");
@@ -118,9 +123,11 @@ class ProgressDiagnosis {
     for (const auto r : left.to_vector()) {
       if (r < 64) cite_log(f, logs_.at(r).phases.at("exit"), "this rank is done");
     }
-    f.actions.push_back({saved ? "Call the checkpoint save (save_checkpoint) on every rank: it contains a barrier; keep only the file write inside the rank-0 branch. Raising the timeout does not help"
-                               : "Make every rank issue the same collectives: remove the call from the branch that only some ranks take",
-                         "", model::Risk::kNone});
+    f.actions.push_back(
+        {saved
+             ? "Call the checkpoint save (save_checkpoint) on every rank: it contains a barrier; keep only the file write inside the rank-0 branch. Raising the timeout does not help"
+             : "Make every rank issue the same collectives: remove the call from the branch that only some ranks take",
+         "", model::Risk::kNone});
     out_.findings.push_back(std::move(f));
     return true;
   }
@@ -135,21 +142,27 @@ class ProgressDiagnosis {
     model::RankSet stepping;
     for (const auto r : waiting_.to_vector()) {
       const auto log = logs_.find(r);
-      if (log != logs_.end() && log->second.step && !log->second.epoch_end && !log->second.phases.contains("evaluation")) stepping.insert(r);
+      if (log != logs_.end() && log->second.step && !log->second.epoch_end &&
+          !log->second.phases.contains("evaluation"))
+        stepping.insert(r);
     }
     if (ended.empty() || stepping.empty() || ended.size() > stepping.size()) return false;
     const auto& odd = logs_.at(ended.first());
     auto f = finding("uneven_inputs", 0.75, ended);
     const auto batches = odd.epoch_end ? field(context_, *odd.epoch_end, "batches") : "";
-    f.title = fmt::format("uneven inputs: {} had fewer batches, ended its epoch{}{} and went on, while {} still wait in {} of a training step",
-                          who(context_, ended), batches.empty() ? "" : " after " + batches + " batches",
-                          odd.step && batches.empty() ? " at step " + field(context_, *odd.step, "step") : "", who(context_, stepping),
-                          call_name(context_, calls_, calls_.ranks.at(stepping.first()).pending.front()));
+    f.title = fmt::format(
+        "uneven inputs: {} had fewer batches, ended its epoch{}{} and went on, while {} still wait in {} of a training step",
+        who(context_, ended), batches.empty() ? "" : " after " + batches + " batches",
+        odd.step && batches.empty() ? " at step " + field(context_, *odd.step, "step") : "", who(context_, stepping),
+        call_name(context_, calls_, calls_.ranks.at(stepping.first()).pending.front()));
     cite_log(f, odd.epoch_end, "this rank ran out of batches");
-    if (const auto e = odd.phases.find("evaluation"); e != odd.phases.end()) cite_log(f, e->second, "and is in the next phase");
+    if (const auto e = odd.phases.find("evaluation"); e != odd.phases.end())
+      cite_log(f, e->second, "and is in the next phase");
     cite_log(f, logs_.at(stepping.first()).step, "the others are still in a step");
     cite_waiter(f);
-    f.actions.push_back({"Equalise the batches per rank (drop_last, repeat to the minimum, or the Join context); the timeout is not the problem", "", model::Risk::kNone});
+    f.actions.push_back(
+        {"Equalise the batches per rank (drop_last, repeat to the minimum, or the Join context); the timeout is not the problem",
+         "", model::Risk::kNone});
     out_.findings.push_back(std::move(f));
     return true;
   }
@@ -158,11 +171,16 @@ class ProgressDiagnosis {
     std::string_view phase, cause, words, action;
   };
   static constexpr Busy kBusy[] = {
-      {"data_prep", "barrier_long_prep", "still prepares data", "Prepare the data before the process group starts, or outside the job; if it must run here, give this barrier a timeout of its own"},
-      {"checkpoint", "checkpoint_stall", "is still writing a checkpoint", "Write checkpoints asynchronously or sharded; check the storage that it writes to"},
-      {"compile", "compile_skew", "is still compiling", "Warm the compile cache on every rank before the first collective"},
-      {"graph_capture", "compile_skew", "is still capturing graphs", "Warm up on every rank before the first collective"},
-      {"load_weights", "barrier_long_prep", "is still loading weights", "Load the weights before the collective, or from local storage"},
+      {"data_prep", "barrier_long_prep", "still prepares data",
+       "Prepare the data before the process group starts, or outside the job; if it must run here, give this barrier a timeout of its own"},
+      {"checkpoint", "checkpoint_stall", "is still writing a checkpoint",
+       "Write checkpoints asynchronously or sharded; check the storage that it writes to"},
+      {"compile", "compile_skew", "is still compiling",
+       "Warm the compile cache on every rank before the first collective"},
+      {"graph_capture", "compile_skew", "is still capturing graphs",
+       "Warm up on every rank before the first collective"},
+      {"load_weights", "barrier_long_prep", "is still loading weights",
+       "Load the weights before the collective, or from local storage"},
   };
 
   // A minority that started something long and has not ended it.
@@ -173,7 +191,9 @@ class ProgressDiagnosis {
       const model::Event* sample = nullptr;
       for (const auto r : others.to_vector()) {
         const auto& log = logs_.at(r);
-        if (!log.phase || field(context_, *log.phase, "phase") != busy.phase || field(context_, *log.phase, "edge") == "end") continue;
+        if (!log.phase || field(context_, *log.phase, "phase") != busy.phase ||
+            field(context_, *log.phase, "edge") == "end")
+          continue;
         ranks.insert(r);
         sample = log.phase;
       }

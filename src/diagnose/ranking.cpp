@@ -90,14 +90,16 @@ void join_same(std::vector<Finding>& all) {
 // --- scoring -----------------------------------------------------------------
 
 bool is_host_mechanism(const Finding& f) {
-  return f.depth == Depth::kMechanism && (f.cause == "host_stuck" || f.cause == "rank_never_joined" || f.cause == "rank_crashed");
+  return f.depth == Depth::kMechanism &&
+         (f.cause == "host_stuck" || f.cause == "rank_never_joined" || f.cause == "rank_crashed");
 }
 
 class Scorer {
  public:
   explicit Scorer(const std::vector<Finding>& all) : all_(all) {
     for (const auto& f : all_) {
-      if (f.local && f.confidence >= 0.6 && f.first_ns > 0 && (earliest_ == 0 || f.first_ns < earliest_)) earliest_ = f.first_ns;
+      if (f.local && f.confidence >= 0.6 && f.first_ns > 0 && (earliest_ == 0 || f.first_ns < earliest_))
+        earliest_ = f.first_ns;
     }
   }
 
@@ -132,7 +134,8 @@ class Scorer {
     for (const auto& g : all_) {
       if (&g == &f || g.ranks.empty() || g.depth == f.depth) continue;
       if (g.ranks == f.ranks && f.depth > g.depth) s = std::max(s, 0.12);
-      const bool elsewhere = (g.ranks & f.ranks).empty() && is_host_mechanism(g) && g.confidence >= 0.7 && f.depth == Depth::kReason && !f.local;
+      const bool elsewhere = (g.ranks & f.ranks).empty() && is_host_mechanism(g) && g.confidence >= 0.7 &&
+                             f.depth == Depth::kReason && !f.local;
       if (elsewhere) return -0.25;
     }
     return s;
@@ -140,7 +143,8 @@ class Scorer {
   // What makes a job slow does not make it stop.
   bool stopped() const {
     return std::any_of(all_.begin(), all_.end(), [](const Finding& g) {
-      const bool stops = g.kind == model::VerdictKind::kHang || g.kind == model::VerdictKind::kCrash || g.kind == model::VerdictKind::kInit;
+      const bool stops = g.kind == model::VerdictKind::kHang || g.kind == model::VerdictKind::kCrash ||
+                         g.kind == model::VerdictKind::kInit;
       return stops && g.confidence >= 0.5 && g.depth != Depth::kSymptom;
     });
   }
@@ -171,12 +175,15 @@ bool explains(const Finding& root, const Finding& f) {
   const auto& list = root.explains_causes;
   if (std::find(list.begin(), list.end(), f.cause) != list.end()) return true;
   if (f.depth == Depth::kSymptom && root.depth != Depth::kSymptom) return true;
-  return f.depth == Depth::kMechanism && root.depth == Depth::kReason && (f.ranks.empty() || root.ranks.empty() || !(f.ranks & root.ranks).empty());
+  return f.depth == Depth::kMechanism && root.depth == Depth::kReason &&
+         (f.ranks.empty() || root.ranks.empty() || !(f.ranks & root.ranks).empty());
 }
 
 Certainty certainty_of(const Finding& f) {
   if (f.cause == "unknown") return Certainty::kInconclusive;
-  return f.confidence >= kConfirmed ? Certainty::kConfirmed : f.confidence >= kLikely ? Certainty::kLikely : Certainty::kInconclusive;
+  return f.confidence >= kConfirmed ? Certainty::kConfirmed
+         : f.confidence >= kLikely  ? Certainty::kLikely
+                                    : Certainty::kInconclusive;
 }
 
 // The mechanism that points at the same ranks supports the reason.
@@ -211,7 +218,9 @@ void assign(std::vector<Finding>& all) {
 }
 
 void set_verdict(const Finding& root, model::Report& report) {
-  report.verdict.kind = root.certainty == Certainty::kInconclusive && root.cause == "unknown" ? model::VerdictKind::kUndetermined : root.kind;
+  report.verdict.kind = root.certainty == Certainty::kInconclusive && root.cause == "unknown"
+                            ? model::VerdictKind::kUndetermined
+                            : root.kind;
   report.verdict.certainty = root.certainty;
   report.verdict.summary = root.title;
   if (root.cause == "no_fault") {
@@ -235,7 +244,8 @@ void rank(const Context& context, Output output, model::Report& report) {
   join_same(all);
   if (all.empty()) {
     report.verdict.kind = model::VerdictKind::kUndetermined;
-    report.verdict.summary = context.evidence.files.empty() ? "No evidence was read" : "This evidence shows no cause and no fault";
+    report.verdict.summary =
+        context.evidence.files.empty() ? "No evidence was read" : "This evidence shows no cause and no fault";
   } else {
     order(all);
     support_root(all);

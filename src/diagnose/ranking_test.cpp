@@ -32,7 +32,8 @@ model::Report ranked(std::vector<model::Finding> findings) {
 }
 
 TEST(Ranking, the_reason_explains_the_mechanism_of_the_same_rank) {
-  const auto r = ranked({finding("host_stuck", 0.75, Depth::kMechanism, {2}), finding("dataloader_deadlock", 0.6, Depth::kReason, {2})});
+  const auto r = ranked(
+      {finding("host_stuck", 0.75, Depth::kMechanism, {2}), finding("dataloader_deadlock", 0.6, Depth::kReason, {2})});
   EXPECT_EQ(r.findings[0].cause, "dataloader_deadlock");
   EXPECT_EQ(r.findings[0].role, model::Role::kRoot);
   EXPECT_EQ(r.findings[1].role, model::Role::kSecondary);
@@ -41,7 +42,8 @@ TEST(Ranking, the_reason_explains_the_mechanism_of_the_same_rank) {
 }
 
 TEST(Ranking, a_stack_of_a_rank_that_waits_does_not_win) {
-  const auto r = ranked({finding("host_stuck", 0.75, Depth::kMechanism, {2}), finding("checkpoint_stall", 0.6, Depth::kReason, {0})});
+  const auto r = ranked(
+      {finding("host_stuck", 0.75, Depth::kMechanism, {2}), finding("checkpoint_stall", 0.6, Depth::kReason, {0})});
   EXPECT_EQ(r.findings[0].cause, "host_stuck");
 }
 

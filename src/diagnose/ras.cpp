@@ -76,11 +76,14 @@ class RasDiagnosis {
     const auto late = find_laggards(comm);
     if (!late.ranks.empty()) add_late(reply, comm, late);
     if (silent.empty() && late.ranks.empty() && comm.warnings.empty() && comm.ranks.size() > 1) {
-      out_.gaps.push_back(fmt::format("RAS shows equal launch counts in communicator {}: a kernel that was launched and never ends would look the same", context_.text(comm.hash)));
+      out_.gaps.push_back(fmt::format(
+          "RAS shows equal launch counts in communicator {}: a kernel that was launched and never ends would look the same",
+          context_.text(comm.hash)));
     }
   }
 
-  model::Finding finding(const model::RasReply& reply, const model::RasComm& comm, const std::vector<const model::RasRank*>& ranks) {
+  model::Finding finding(const model::RasReply& reply, const model::RasComm& comm,
+                         const std::vector<const model::RasRank*>& ranks) {
     model::Finding f;
     f.kind = model::VerdictKind::kHang;
     f.depth = model::Depth::kMechanism;
@@ -107,22 +110,27 @@ class RasDiagnosis {
     return r.line > 0 ? model::SourceRef{reply.at.file, model::PosKind::kLine, r.line} : reply.at;
   }
 
-  void add_silent(const model::RasReply& reply, const model::RasComm& comm, const std::vector<const model::RasRank*>& ranks) {
+  void add_silent(const model::RasReply& reply, const model::RasComm& comm,
+                  const std::vector<const model::RasRank*>& ranks) {
     if (ranks.size() * 2 >= static_cast<std::size_t>(std::max(comm.size, 1))) return;
     auto f = finding(reply, comm, ranks);
     const bool dead = ranks.front()->dead;
     f.cause = dead ? "rank_crashed" : "host_stuck";
     f.confidence = 0.75;
-    f.title = fmt::format("{}{}: {} NCCL's RAS thread, while {} of {} ranks of communicator {} do", name_of(*ranks.front()),
-                          ranks.size() > 1 ? fmt::format(" and {} more", ranks.size() - 1) : "",
-                          dead ? "the process is gone; it does not answer" : "the process is stopped or unreachable; it does not answer",
-                          comm.size - static_cast<std::int32_t>(ranks.size()), comm.size, context_.text(comm.hash));
+    f.title = fmt::format(
+        "{}{}: {} NCCL's RAS thread, while {} of {} ranks of communicator {} do", name_of(*ranks.front()),
+        ranks.size() > 1 ? fmt::format(" and {} more", ranks.size() - 1) : "",
+        dead ? "the process is gone; it does not answer" : "the process is stopped or unreachable; it does not answer",
+        comm.size - static_cast<std::int32_t>(ranks.size()), comm.size, context_.text(comm.hash));
     for (const auto* r : ranks) {
-      if (f.evidence.size() < 4) f.evidence.push_back(cite(context_, place(reply, *r), name_of(*r), "missing from the RAS reply"));
+      if (f.evidence.size() < 4)
+        f.evidence.push_back(cite(context_, place(reply, *r), name_of(*r), "missing from the RAS reply"));
     }
-    f.actions.push_back({"Look at the process on its node before the job is killed: its state (T stopped, D waiting for a device or storage, Z dead) and its stack",
-                         fmt::format("ssh {} cat /proc/{}/status /proc/{}/stack", context_.text(ranks.front()->host), ranks.front()->pid, ranks.front()->pid),
-                         model::Risk::kLow});
+    f.actions.push_back(
+        {"Look at the process on its node before the job is killed: its state (T stopped, D waiting for a device or storage, Z dead) and its stack",
+         fmt::format("ssh {} cat /proc/{}/status /proc/{}/stack", context_.text(ranks.front()->host),
+                     ranks.front()->pid, ranks.front()->pid),
+         model::Risk::kLow});
     f.needs.push_back("state and stack of " + name_of(*ranks.front()));
     out_.findings.push_back(std::move(f));
   }
@@ -132,15 +140,18 @@ class RasDiagnosis {
     f.cause = "host_stuck";
     f.confidence = 0.75;
     f.title = fmt::format("{}{}: launched {} {} calls where the others launched {}", name_of(*late.ranks.front()),
-                          late.ranks.size() > 1 ? fmt::format(" and {} more", late.ranks.size() - 1) : "", late.behind_count,
-                          late.function, late.usual_count);
+                          late.ranks.size() > 1 ? fmt::format(" and {} more", late.ranks.size() - 1) : "",
+                          late.behind_count, late.function, late.usual_count);
     for (const auto* r : late.ranks) {
       if (f.evidence.size() < 4) {
-        f.evidence.push_back(cite(context_, place(reply, *r), fmt::format("{}: {} {}", name_of(*r), late.function, late.behind_count), "fewer launches than the others"));
+        f.evidence.push_back(cite(context_, place(reply, *r),
+                                  fmt::format("{}: {} {}", name_of(*r), late.function, late.behind_count),
+                                  "fewer launches than the others"));
       }
     }
-    f.actions.push_back({"Take the stack of this process: it names the line of code that does not reach the next collective",
-                         fmt::format("py-spy dump --pid {}", late.ranks.front()->pid), model::Risk::kLow});
+    f.actions.push_back(
+        {"Take the stack of this process: it names the line of code that does not reach the next collective",
+         fmt::format("py-spy dump --pid {}", late.ranks.front()->pid), model::Risk::kLow});
     out_.findings.push_back(std::move(f));
   }
 

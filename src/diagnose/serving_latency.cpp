@@ -46,18 +46,16 @@ void head_of_line(const EvidenceView& view, Output& out) {
     if (short_wait.size() < 2 || long_wait.empty()) continue;
     // Alone, a short prompt is faster in proportion; a first token as late as the long ones' is queueing.
     const double s = analytics::median(short_wait), best_long = analytics::quantile(long_wait, 0);
-    const double fair =
-        best_long * analytics::median(short_tokens) / std::max(analytics::median(long_tokens), 1.0);
+    const double fair = best_long * analytics::median(short_tokens) / std::max(analytics::median(long_tokens), 1.0);
     if (s < 5 * std::max(fair, 1e-9) || s < 0.5 * analytics::median(long_wait)) continue;
-    const auto chunk =
-        setting(view, "chunked_prefill_size|max_num_batched_tokens|max_prefill_tokens|prefill_chunk");
-    auto f = make_finding(
-        {"scheduler_hol", model::VerdictKind::kLatency, model::Owner::kFramework, 0.86},
-        fmt::format("Head-of-line blocking: {} short requests (about {:.0f} prompt tokens) wait behind {} "
-                    "long prefills (about {:.0f}); their {} is {:.0f} where about {:.0f} is needed{}",
-                    short_wait.size(), analytics::median(short_tokens), long_wait.size(),
-                    analytics::median(long_tokens), t.name(ttft), s, fair,
-                    chunk ? fmt::format(" (prefill chunk {:.0f})", *chunk) : ""));
+    const auto chunk = setting(view, "chunked_prefill_size|max_num_batched_tokens|max_prefill_tokens|prefill_chunk");
+    auto f =
+        make_finding({"scheduler_hol", model::VerdictKind::kLatency, model::Owner::kFramework, 0.86},
+                     fmt::format("Head-of-line blocking: {} short requests (about {:.0f} prompt tokens) wait behind {} "
+                                 "long prefills (about {:.0f}); their {} is {:.0f} where about {:.0f} is needed{}",
+                                 short_wait.size(), analytics::median(short_tokens), long_wait.size(),
+                                 analytics::median(long_tokens), t.name(ttft), s, fair,
+                                 chunk ? fmt::format(" (prefill chunk {:.0f})", *chunk) : ""));
     f.evidence = {view.cite(t, worst, "a small request that queued"),
                   view.cite(t, first_long, "a long prefill ahead of it")};
     for (const auto* c : view.settings("chunked_prefill|max_num_batched_tokens|schedule_policy|prefill"))
@@ -65,15 +63,13 @@ void head_of_line(const EvidenceView& view, Output& out) {
     append(f.evidence, view.lines("TTFT", "the time alone", 1));
     add_named(f, model::CulpritKind::kConfig,
               "large prefills are scheduled ahead of small ones (queue policy, chunk size)");
-    add_action(
-        f, "Use a smaller prefill chunk, priorities for short requests, or separate pools for long prompts",
-        "--chunked-prefill-size 2048 (SGLang), --max-num-batched-tokens 2048 (vLLM)");
+    add_action(f, "Use a smaller prefill chunk, priorities for short requests, or separate pools for long prompts",
+               "--chunked-prefill-size 2048 (SGLang), --max-num-batched-tokens 2048 (vLLM)");
     f.explains_causes = {"prefix_cache_miss", "kv_cache_thrash"};
     out.findings.push_back(std::move(f));
     for (const auto* k : view.meaning("kv_usage")) {
       if (k->number < (k->number > 1.5 ? 80 : 0.8))
-        out.ruled_out.push_back(
-            {"kv_cache_thrash", "the KV cache has room", {view.cite(*k, "KV cache usage")}});
+        out.ruled_out.push_back({"kv_cache_thrash", "the KV cache has room", {view.cite(*k, "KV cache usage")}});
     }
   }
 }
@@ -98,8 +94,8 @@ void prefix_cache(const EvidenceView& view, Output& out) {
                                       t.text(drop - 1, hit), t.text(drop, hit)));
     f.evidence = {view.cite(t, drop - 1, "before"), view.cite(t, drop, "after"),
                   view.cite(t, t.rows() - 1, "still low")};
-    append(f.evidence, view.lines("template|system prompt|timestamp|deploy|router|round.?robin|salt|prefix",
-                                  "what changed", 3));
+    append(f.evidence,
+           view.lines("template|system prompt|timestamp|deploy|router|round.?robin|salt|prefix", "what changed", 3));
     add_named(f, model::CulpritKind::kConfig, "prompt prefix or routing");
     add_action(f,
                "Keep the common prefix byte-identical (no time, id or shuffled tools in the system prompt) "
@@ -114,11 +110,10 @@ void prefix_cache(const EvidenceView& view, Output& out) {
         R"((shared|common|same|identical).{0,30}(prefix|system prompt)|timestamp.{0,40}prompt|prompt.{0,40}timestamp|round.?robin|enable_prefix_caching.{0,6}(false|0)|no[-_]enable[-_]prefix|disable[-_]radix[-_]cache.{0,6}(true|1))",
         "prompts share a prefix, or the cache is off", 3);
     if (why.empty()) continue;
-    auto f =
-        make_finding({"prefix_cache_miss", model::VerdictKind::kLatency, model::Owner::kUserCode, 0.7},
-                     fmt::format("The prefix cache does not hit ({} {})",
-                                 view.text(h->subject).empty() ? view.text(h->key) : view.text(h->subject),
-                                 view.value(*h)));
+    auto f = make_finding(
+        {"prefix_cache_miss", model::VerdictKind::kLatency, model::Owner::kUserCode, 0.7},
+        fmt::format("The prefix cache does not hit ({} {})",
+                    view.text(h->subject).empty() ? view.text(h->key) : view.text(h->subject), view.value(*h)));
     f.evidence = {view.cite(*h, "hit rate")};
     append(f.evidence, std::move(why));
     add_named(f, model::CulpritKind::kConfig, "prompt prefix, routing or cache setting");
@@ -138,11 +133,11 @@ void kv_thrash(const EvidenceView& view, Output& out) {
     if (counts.back() - counts.front() < 10 || (kv >= 0 && kv < 0.9)) continue;
     auto f = make_finding(
         {"kv_cache_thrash", model::VerdictKind::kLatency, model::Owner::kUserCode, kv >= 0.9 ? 0.82 : 0.62},
-        fmt::format("The KV cache thrashes: preemptions grew from {:.0f} to {:.0f}{}", counts.front(),
-                    counts.back(), kv >= 0 ? fmt::format(" at {:.0f}% usage", kv * 100) : ""));
+        fmt::format("The KV cache thrashes: preemptions grew from {:.0f} to {:.0f}{}", counts.front(), counts.back(),
+                    kv >= 0 ? fmt::format(" at {:.0f}% usage", kv * 100) : ""));
     f.evidence = {view.cite(t, 0, "before"), view.cite(t, t.rows() - 1, "after")};
-    append(f.evidence, view.lines("preempted by|max_num_seqs|max_running_requests|gpu_memory_utilization",
-                                  "log and limits", 3));
+    append(f.evidence,
+           view.lines("preempted by|max_num_seqs|max_running_requests|gpu_memory_utilization", "log and limits", 3));
     add_named(f, model::CulpritKind::kConfig, "more running requests than the KV cache holds");
     add_action(f,
                "Lower max_num_seqs (max_running_requests), raise gpu_memory_utilization or use a smaller KV "
@@ -158,8 +153,7 @@ void kv_thrash(const EvidenceView& view, Output& out) {
                                       as_share(usage[0]->number) * 100));
     f.evidence = {view.cite(*p, "preemptions"), view.cite(*usage[0], "KV cache usage")};
     add_named(f, model::CulpritKind::kConfig, "more running requests than the KV cache holds");
-    add_action(f,
-               "Lower max_num_seqs (max_running_requests), raise gpu_memory_utilization, or add a replica");
+    add_action(f, "Lower max_num_seqs (max_running_requests), raise gpu_memory_utilization, or add a replica");
     out.findings.push_back(std::move(f));
     return;
   }
@@ -176,10 +170,9 @@ void imbalance(const EvidenceView& view, Output& out) {
     const double mean = sum / static_cast<double>(n.size());
     const auto top = static_cast<std::size_t>(std::max_element(n.begin(), n.end()) - n.begin());
     if (mean <= 0 || n[top] < 3 * mean) continue;
-    auto f = make_finding(
-        {"expert_imbalance", model::VerdictKind::kSlow, model::Owner::kUserCode, 0.76},
-        fmt::format("Expert load is uneven: expert {} takes {:.0f} tokens, {:.1f} times the mean",
-                    t.text(top, who), n[top], n[top] / mean));
+    auto f = make_finding({"expert_imbalance", model::VerdictKind::kSlow, model::Owner::kUserCode, 0.76},
+                          fmt::format("Expert load is uneven: expert {} takes {:.0f} tokens, {:.1f} times the mean",
+                                      t.text(top, who), n[top], n[top] / mean));
     f.evidence = {view.cite(t, top, "the busiest expert"), view.cite(t, top == 0 ? 1 : 0, "another one")};
     if (const int rank = t.column("rank"); rank >= 0)
       add_rank(f, view.context(), static_cast<int>(t.number(top, rank).value_or(-1)));
@@ -198,8 +191,7 @@ void storage(const EvidenceView& view, Output& out) {
       const int c = t.column(meaning);
       if (c < 0 || t.rows() < 4) continue;
       const auto v = t.numbers(c);
-      const double p50 = analytics::median(v), top = analytics::quantile(v, 1),
-                   low = analytics::quantile(v, 0.1);
+      const double p50 = analytics::median(v), top = analytics::quantile(v, 1), low = analytics::quantile(v, 0.1);
       const int step_time = t.column("step_time");
       const bool dominates = step_time >= 0 && p50 > 0.4 * analytics::median(t.numbers(step_time)) &&
                              std::string_view(meaning) == "load_time";
@@ -209,9 +201,9 @@ void storage(const EvidenceView& view, Output& out) {
           "storage says", 3);
       if (lines.empty() && !dominates) continue;
       const auto worst = static_cast<std::size_t>(std::max_element(v.begin(), v.end()) - v.begin());
-      auto f = make_finding(
-          {"storage_slow", model::VerdictKind::kSlow, model::Owner::kStorage, lines.empty() ? 0.5 : 0.7},
-          fmt::format("Storage is slow: {} reaches {:.4g} (median {:.4g})", t.name(c), top, p50));
+      auto f =
+          make_finding({"storage_slow", model::VerdictKind::kSlow, model::Owner::kStorage, lines.empty() ? 0.5 : 0.7},
+                       fmt::format("Storage is slow: {} reaches {:.4g} (median {:.4g})", t.name(c), top, p50));
       f.evidence = {view.cite(t, worst, "the slowest"), view.cite(t, 0, "in comparison")};
       append(f.evidence, std::move(lines));
       add_named(f, model::CulpritKind::kConfig, "shared storage");
@@ -252,9 +244,9 @@ void diagnose_startup(const EvidenceView& view, Output& out) {
   auto work = view.lines(
       R"(Loading weights took|torch\.compile takes|Graph capturing finished|Model loading took|compil(e|ing)|Loading safetensors|init engine .* took)",
       "where the time went", 3);
-  auto f = make_finding(
-      {"no_fault", model::VerdictKind::kNone, model::Owner::kUnknown, work.empty() ? 0.6 : 0.86},
-      "No fault: the start was slow (loading weights, compiling), then completed, and the server serves");
+  auto f =
+      make_finding({"no_fault", model::VerdictKind::kNone, model::Owner::kUnknown, work.empty() ? 0.6 : 0.86},
+                   "No fault: the start was slow (loading weights, compiling), then completed, and the server serves");
   f.severity = model::Severity::kInfo;
   f.restart = model::Restart::kNo;
   f.local = false;

@@ -18,8 +18,9 @@ constexpr double kLocal = 0.5;  // a vote from which a text is a reason of its o
 
 // What a stated failure on one rank makes of the others.
 const std::vector<std::string>& consequences() {
-  static const std::vector<std::string> all{"data_path_stall", "rank_never_joined", "host_stuck", "straggler", "fabric_unreachable",
-                                            "store_overloaded", "engine_dead", "unknown", "nccl_bug"};
+  static const std::vector<std::string> all{
+      "data_path_stall",  "rank_never_joined", "host_stuck", "straggler", "fabric_unreachable",
+      "store_overloaded", "engine_dead",       "unknown",    "nccl_bug"};
   return all;
 }
 
@@ -47,7 +48,8 @@ std::string text_of(const Context& context, const model::Event& e) {
   if (context.text(e.kind) == "traceback") {
     auto text = fmt::format("{}: {}", field_text(context, e, "exception"), field_text(context, e, "message"));
     const auto function = field_text(context, e, "function");
-    if (!function.empty()) text += fmt::format(" in {} ({}:{})", function, field_text(context, e, "file"), field_text(context, e, "line"));
+    if (!function.empty())
+      text += fmt::format(" in {} ({}:{})", function, field_text(context, e, "file"), field_text(context, e, "line"));
     return base::ellipsize(text, 240);
   }
   return base::ellipsize(context.text(e.text), 240);
@@ -87,12 +89,14 @@ model::Finding make(const Context& context, const LogFailure& failure) {
 }
 
 // Whatever came after the first local failure is its consequence, on any node.
-void order_in_time(const Context& context, const std::vector<LogFailure>& failures, std::vector<model::Finding>& findings) {
+void order_in_time(const Context& context, const std::vector<LogFailure>& failures,
+                   std::vector<model::Finding>& findings) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (!findings[i].local) continue;
     for (std::size_t k = 0; k < findings.size(); ++k) {
       if (i == k || findings[k].cause == findings[i].cause) continue;
-      const bool follows = !findings[k].local || before(context, *failures[i].events.front(), *failures[k].events.front());
+      const bool follows =
+          !findings[k].local || before(context, *failures[i].events.front(), *failures[k].events.front());
       if (follows) findings[i].explains_causes.push_back(findings[k].cause);
     }
   }
@@ -103,7 +107,8 @@ void order_in_time(const Context& context, const std::vector<LogFailure>& failur
 void diagnose_signatures(const Context& context, Output& out) {
   auto failures = log_failures(context);
   std::vector<model::Finding> findings;
-  std::erase_if(failures, [](const auto& failure) { return failure.cause == "no_fault"; });  // first_failure.cpp decides
+  std::erase_if(failures,
+                [](const auto& failure) { return failure.cause == "no_fault"; });  // first_failure.cpp decides
   for (const auto& failure : failures) findings.push_back(make(context, failure));
   order_in_time(context, failures, findings);
   std::move(findings.begin(), findings.end(), std::back_inserter(out.findings));

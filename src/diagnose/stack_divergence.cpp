@@ -40,23 +40,27 @@ std::vector<WaitGroup> wait_groups(const Context& context, const StackView& view
     const auto& t = view.threads[i];
     const auto& match = m.doing == Doing::kCollective ? m.collective : m.device;
     std::string key = m.doing == Doing::kCollective ? matched_function(context, view, i, match) : match.rule->id;
-    if (m.caller != SIZE_MAX) key += fmt::format("|{}|{}", context.text(t.frames[m.caller].function), context.text(t.frames[m.caller].file));
+    if (m.caller != SIZE_MAX)
+      key += fmt::format("|{}|{}", context.text(t.frames[m.caller].function), context.text(t.frames[m.caller].file));
     const auto [it, is_new] = index.try_emplace(key, out.size());
     if (is_new) out.push_back({{}, i});
     out[it->second].ranks.insert(rank);
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ranks.size() > b.ranks.size(); });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.ranks.size() > b.ranks.size(); });
   return out;
 }
 
 std::optional<Pending> pending_of(const Context& context, const StackView& view, const WaitGroup& group) {
-  static const RE2 kNote(R"((?i)last enqueued(?: work)?:?\s*([^\s;,]+)\s+([^\s;,]+)\s+(?:seq|#)\s*(\d+)(?:.*?last completed:?\s*([^|]*))?)");
+  static const RE2 kNote(
+      R"((?i)last enqueued(?: work)?:?\s*([^\s;,]+)\s+([^\s;,]+)\s+(?:seq|#)\s*(\d+)(?:.*?last completed:?\s*([^|]*))?)");
   for (std::uint32_t i = 0; i < view.threads.size(); ++i) {
     const auto& t = view.threads[i];
     if (t.role != model::ThreadRole::kMain || (t.ranks & group.ranks).empty()) continue;
     const auto note = context.text(context.evidence.stacks[t.sample].note);
     Pending p;
-    if (!RE2::PartialMatch(re2::StringPiece(note.data(), note.size()), kNote, &p.group, &p.op, &p.seq, &p.completed)) continue;
+    if (!RE2::PartialMatch(re2::StringPiece(note.data(), note.size()), kNote, &p.group, &p.op, &p.seq, &p.completed))
+      continue;
     p.citation = cite(context, context.evidence.stacks[t.sample].at, note, "what these ranks enqueued last");
     return p;
   }
@@ -67,7 +71,8 @@ std::optional<Pending> pending_of(const Context& context, const StackView& view,
     // The line with the operation and the line with the group's name are different records.
     Pending p{.group = std::string(name), .seq = w.seq};
     for (const auto& other : context.evidence.watchdog) {
-      if (other.rank == w.rank && other.seq == w.seq && other.op != model::StrId::kEmpty) p.op = base::lower(context.text(other.op));
+      if (other.rank == w.rank && other.seq == w.seq && other.op != model::StrId::kEmpty)
+        p.op = base::lower(context.text(other.op));
     }
     p.citation = cite(context, w.at, context.text(w.text), "what the watchdog of this rank waits for");
     return p;
@@ -81,7 +86,8 @@ std::string wait_text(const Context& context, const StackView& view, const WaitG
   return fmt::format("{} at {}", matched_function(context, view, g.thread, match), place(context, view, g.thread));
 }
 
-model::Finding start(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority) {
+model::Finding start(const Context& context, const StackView& view, const WaitGroup& minority,
+                     const WaitGroup& majority) {
   model::Finding f;
   f.kind = model::VerdictKind::kHang;
   f.owner = model::Owner::kUserCode;
@@ -89,30 +95,42 @@ model::Finding start(const Context& context, const StackView& view, const WaitGr
   f.local = true;
   f.ranks = minority.ranks;
   f.culprits = rank_culprits(context, minority.ranks);
-  f.explains_causes = {"host_stuck", "rank_never_joined", "data_path_stall", "rank_divergent_control_flow",
-                       "collective_order_mismatch", "collective_shape_mismatch", "unknown"};
+  f.explains_causes = {"host_stuck",
+                       "rank_never_joined",
+                       "data_path_stall",
+                       "rank_divergent_control_flow",
+                       "collective_order_mismatch",
+                       "collective_shape_mismatch",
+                       "unknown"};
   f.evidence = {cite_stack(context, view, minority.thread, "where the smaller set of ranks waits"),
                 cite_stack(context, view, majority.thread, "where the others wait")};
   return f;
 }
 
 // Two groups of communication, each waited for by ranks that have not reached the other.
-bool two_groups(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority, Output& out) {
+bool two_groups(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority,
+                Output& out) {
   const auto a = pending_of(context, view, majority), b = pending_of(context, view, minority);
   if (!a || !b || a->group == b->group) return false;
   auto f = start(context, view, minority, majority);
   f.cause = "multi_pg_order";
   const bool same_history = !a->completed.empty() && base::trim(a->completed) == base::trim(b->completed);
   f.confidence = same_history ? 0.85 : 0.7;
-  const bool implicit = view.meanings[minority.thread].doing == Doing::kDevice || view.meanings[majority.thread].doing == Doing::kDevice;
-  f.title = fmt::format("{} enqueued {} {} #{} and {} in {}, the others ({}) enqueued {} {} #{} and {} in {}: two process groups in opposite order, a circular wait{}",
-                        who(context, minority.ranks), b->group, b->op, b->seq, minority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, minority),
-                        who(context, majority.ranks), a->group, a->op, a->seq, majority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, majority),
-                        implicit ? " across implicit synchronisation" : "");
+  const bool implicit =
+      view.meanings[minority.thread].doing == Doing::kDevice || view.meanings[majority.thread].doing == Doing::kDevice;
+  f.title = fmt::format(
+      "{} enqueued {} {} #{} and {} in {}, the others ({}) enqueued {} {} #{} and {} in {}: two process groups in opposite order, a circular wait{}",
+      who(context, minority.ranks), b->group, b->op, b->seq, minority.ranks.size() == 1 ? "waits" : "wait",
+      wait_text(context, view, minority), who(context, majority.ranks), a->group, a->op, a->seq,
+      majority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, majority),
+      implicit ? " across implicit synchronisation" : "");
   f.evidence.push_back(b->citation);
   f.evidence.push_back(a->citation);
-  f.actions = {{.text = "Issue the collectives of both groups in one order on all ranks", .risk = model::Risk::kLow},
-               {.text = "Remove implicit syncs between them (tolist, item, synchronize during compilation), or move them behind both collectives", .risk = model::Risk::kLow}};
+  f.actions = {
+      {.text = "Issue the collectives of both groups in one order on all ranks", .risk = model::Risk::kLow},
+      {.text =
+           "Remove implicit syncs between them (tolist, item, synchronize during compilation), or move them behind both collectives",
+       .risk = model::Risk::kLow}};
   out.findings.push_back(std::move(f));
   return true;
 }
@@ -133,7 +151,8 @@ const model::Event* last_step(const Context& context, const model::RankSet& rank
   return found;
 }
 
-bool uneven(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority, Output& out) {
+bool uneven(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority,
+            Output& out) {
   const auto& a = view.meanings[minority.thread];
   const auto& b = view.meanings[majority.thread];
   if (a.phase("validation") == b.phase("validation") || a.phase("save") || b.phase("save")) return false;
@@ -145,9 +164,10 @@ bool uneven(const Context& context, const StackView& view, const WaitGroup& mino
   const auto& behind = minority_ahead ? majority : minority;
   f.ranks = ahead.ranks;
   f.culprits = rank_culprits(context, ahead.ranks);
-  f.title = fmt::format("{} left training for validation ({}) while {} still train{} ({}): uneven inputs, fewer batches on {}",
-                        who(context, ahead.ranks), wait_text(context, view, ahead), who(context, behind.ranks),
-                        behind.ranks.size() == 1 ? "s" : "", wait_text(context, view, behind), who(context, ahead.ranks));
+  f.title = fmt::format(
+      "{} left training for validation ({}) while {} still train{} ({}): uneven inputs, fewer batches on {}",
+      who(context, ahead.ranks), wait_text(context, view, ahead), who(context, behind.ranks),
+      behind.ranks.size() == 1 ? "s" : "", wait_text(context, view, behind), who(context, ahead.ranks));
   if (const auto* end = epoch_end(context, ahead.ranks)) {
     f.confidence = 0.85;
     f.title += fmt::format(" (\"{}\")", base::ellipsize(context.text(end->text), 80));
@@ -157,8 +177,12 @@ bool uneven(const Context& context, const StackView& view, const WaitGroup& mino
     f.evidence.push_back(cite(context, *step, "the last step of a rank that still trains"));
   }
   // Ranks that the watchdog shows in the training collective are not ahead, whatever their stacks lack.
-  f.actions = {{.text = "Equalise the batches per rank (drop_last, repeat to the same length, or DistributedSampler), or wrap training in Join", .risk = model::Risk::kLow},
-               {.text = "Agree on the end of the epoch with an all_reduce of a flag before leaving the loop", .risk = model::Risk::kLow}};
+  f.actions = {
+      {.text =
+           "Equalise the batches per rank (drop_last, repeat to the same length, or DistributedSampler), or wrap training in Join",
+       .risk = model::Risk::kLow},
+      {.text = "Agree on the end of the epoch with an all_reduce of a flag before leaving the loop",
+       .risk = model::Risk::kLow}};
   f.needs = {"Number of batches (or shards) per rank"};
   for (const auto& fact : context.evidence.facts) {
     const auto key = context.text(fact.key);
@@ -169,7 +193,8 @@ bool uneven(const Context& context, const StackView& view, const WaitGroup& mino
   return true;
 }
 
-bool generate_loop(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority, Output& out) {
+bool generate_loop(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority,
+                   Output& out) {
   const auto& a = view.meanings[minority.thread];
   const auto& b = view.meanings[majority.thread];
   if (a.phase("generate") == b.phase("generate")) return false;
@@ -177,11 +202,13 @@ bool generate_loop(const Context& context, const StackView& view, const WaitGrou
   auto f = start(context, view, minority, majority);
   f.cause = "zero3_generate";
   f.confidence = 0.65;
-  f.title = fmt::format("{} still generate{} ({}) while {} left the generation loop ({}): loops of unequal length issue different collectives",
-                        who(context, inside.ranks), inside.ranks.size() == 1 ? "s" : "", wait_text(context, view, inside),
-                        who(context, (&inside == &minority ? majority : minority).ranks),
-                        wait_text(context, view, &inside == &minority ? majority : minority));
-  f.actions = {{.text = "Set synced_gpus=True in generate, so that all ranks run the same number of steps", .risk = model::Risk::kLow}};
+  f.title = fmt::format(
+      "{} still generate{} ({}) while {} left the generation loop ({}): loops of unequal length issue different collectives",
+      who(context, inside.ranks), inside.ranks.size() == 1 ? "s" : "", wait_text(context, view, inside),
+      who(context, (&inside == &minority ? majority : minority).ranks),
+      wait_text(context, view, &inside == &minority ? majority : minority));
+  f.actions = {{.text = "Set synced_gpus=True in generate, so that all ranks run the same number of steps",
+                .risk = model::Risk::kLow}};
   out.findings.push_back(std::move(f));
   return true;
 }
@@ -211,16 +238,25 @@ const model::Event* leaving_line(const Context& context, const model::RankSet& r
 void add_guard(const Context& context, const StackView& view, std::uint32_t thread, model::Finding& f) {
   const auto guard = rank_guard(context, view, thread);
   if (!guard) return;
-  static const RE2 kCommunicates(R"((?i)save|state_dict|barrier|gather|reduce|broadcast|consolidat|wait_for|finalize|sync)");
+  static const RE2 kCommunicates(
+      R"((?i)save|state_dict|barrier|gather|reduce|broadcast|consolidat|wait_for|finalize|sync)");
   const auto says = std::find_if(guard.body.begin(), guard.body.end(), [](const auto& l) {
     return RE2::PartialMatch(l.code, kCommunicates) && !RE2::PartialMatch(l.code, R"(\blog(ger|ging)?\.|print\()");
   });
-  f.evidence.push_back(cite(context, guard.condition.fact->at, context.text(guard.condition.fact->text), "only one rank enters this branch"));
+  f.evidence.push_back(cite(context, guard.condition.fact->at, context.text(guard.condition.fact->text),
+                            "only one rank enters this branch"));
   if (says == guard.body.end()) return;
   f.confidence = std::min(0.9, f.confidence + 0.1);
-  f.title += fmt::format("; `{}` at line {} runs on rank 0 only, under `{}`", says->code, static_cast<std::int64_t>(says->fact->number), guard.condition.code);
-  f.evidence.push_back(cite(context, says->fact->at, context.text(says->fact->text), "a call that may hold a collective of its own"));
-  f.actions.insert(f.actions.begin(), {.text = fmt::format("Call `{}` on every rank (it contains a barrier or another collective) and guard only the file write inside", says->code), .risk = model::Risk::kLow});
+  f.title += fmt::format("; `{}` at line {} runs on rank 0 only, under `{}`", says->code,
+                         static_cast<std::int64_t>(says->fact->number), guard.condition.code);
+  f.evidence.push_back(
+      cite(context, says->fact->at, context.text(says->fact->text), "a call that may hold a collective of its own"));
+  f.actions.insert(
+      f.actions.begin(),
+      {.text = fmt::format(
+           "Call `{}` on every rank (it contains a barrier or another collective) and guard only the file write inside",
+           says->code),
+       .risk = model::Risk::kLow});
 }
 
 // Some wait in a collective that the others have passed or never reach.
@@ -239,16 +275,24 @@ bool left_alone(const Context& context, const StackView& view, const WaitGroup& 
   f.explains_causes = {"host_stuck", "rank_never_joined", "data_path_stall", "barrier_long_prep", "unknown"};
   f.confidence = gone.empty() ? 0.5 : rank0 ? 0.75 : 0.6;
   if (m.phase("save") && rank0) f.confidence += 0.05;
-  f.title = fmt::format("{} waits in {} that {} {}", who(context, group.ranks), wait_text(context, view, group), who(context, others),
-                        gone.empty() ? "do not wait in: it made a collective that the other ranks did not" : fmt::format("{} passed or skipped: one collective more on {} only", others.size() == 1 ? "has" : "have", who(context, group.ranks)));
-  if (const auto* line = leaving_line(context, gone)) f.evidence.push_back(cite(context, *line, "another rank went on and ended"));
-  f.actions = {{.text = "Make every rank reach the same collectives: no collective, save or barrier inside a branch that one rank takes", .risk = model::Risk::kLow}};
+  f.title = fmt::format("{} waits in {} that {} {}", who(context, group.ranks), wait_text(context, view, group),
+                        who(context, others),
+                        gone.empty() ? "do not wait in: it made a collective that the other ranks did not"
+                                     : fmt::format("{} passed or skipped: one collective more on {} only",
+                                                   others.size() == 1 ? "has" : "have", who(context, group.ranks)));
+  if (const auto* line = leaving_line(context, gone))
+    f.evidence.push_back(cite(context, *line, "another rank went on and ended"));
+  f.actions = {
+      {.text =
+           "Make every rank reach the same collectives: no collective, save or barrier inside a branch that one rank takes",
+       .risk = model::Risk::kLow}};
   add_guard(context, view, group.thread, f);
   out.findings.push_back(std::move(f));
   return true;
 }
 
-bool rank0_branch(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority, Output& out) {
+bool rank0_branch(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority,
+                  Output& out) {
   const auto& a = view.meanings[minority.thread];
   const auto& b = view.meanings[majority.thread];
   const auto guard = rank_guard(context, view, minority.thread);
@@ -257,15 +301,18 @@ bool rank0_branch(const Context& context, const StackView& view, const WaitGroup
   auto f = start(context, view, minority, majority);
   f.cause = "rank0_only_collective";
   f.confidence = 0.75;
-  f.title = fmt::format("rank 0 alone waits in {}{}, while {} {} in {}", wait_text(context, view, minority), save ? " during a save" : "",
-                        who(context, majority.ranks), majority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, majority));
-  f.actions = {{.text = "Call the save on every rank, or keep collectives out of the branch of rank 0", .risk = model::Risk::kLow}};
+  f.title = fmt::format("rank 0 alone waits in {}{}, while {} {} in {}", wait_text(context, view, minority),
+                        save ? " during a save" : "", who(context, majority.ranks),
+                        majority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, majority));
+  f.actions = {{.text = "Call the save on every rank, or keep collectives out of the branch of rank 0",
+                .risk = model::Risk::kLow}};
   add_guard(context, view, minority.thread, f);
   out.findings.push_back(std::move(f));
   return true;
 }
 
-void other_divergence(const Context& context, const StackView& view, const WaitGroup& minority, const WaitGroup& majority, Output& out) {
+void other_divergence(const Context& context, const StackView& view, const WaitGroup& minority,
+                      const WaitGroup& majority, Output& out) {
   const auto& a = view.meanings[minority.thread];
   const auto& b = view.meanings[majority.thread];
   // Ranks that wait for a device and ranks that wait for a call may wait for the same collective.
@@ -278,11 +325,15 @@ void other_divergence(const Context& context, const StackView& view, const WaitG
   f.explains_causes = {"host_stuck", "data_path_stall"};
   const bool tie = minority.ranks.size() == majority.ranks.size();
   f.confidence = tie ? 0.45 : op_a == op_b ? 0.5 : 0.6;
-  f.title = fmt::format("{} {} in {}, the others ({}) in {}", who(context, minority.ranks), minority.ranks.size() == 1 ? "waits" : "wait",
-                        wait_text(context, view, minority), who(context, majority.ranks), wait_text(context, view, majority));
+  f.title = fmt::format("{} {} in {}, the others ({}) in {}", who(context, minority.ranks),
+                        minority.ranks.size() == 1 ? "waits" : "wait", wait_text(context, view, minority),
+                        who(context, majority.ranks), wait_text(context, view, majority));
   if (tie) f.title += "; which of the two left the common way is not shown";
-  f.actions = {{.text = fmt::format("Find the condition before {} that differs between ranks", place(context, view, minority.thread)), .risk = model::Risk::kNone}};
-  f.needs = {"Flight Recorder dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE=2000) to see the first call that differs"};
+  f.actions = {{.text = fmt::format("Find the condition before {} that differs between ranks",
+                                    place(context, view, minority.thread)),
+                .risk = model::Risk::kNone}};
+  f.needs = {
+      "Flight Recorder dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE=2000) to see the first call that differs"};
   out.findings.push_back(std::move(f));
 }
 
@@ -298,7 +349,8 @@ void diagnose_stack_divergence(const Context& context, const StackView& view, Ou
   const auto& majority = groups.front();
   for (std::size_t i = 1; i < groups.size(); ++i) {
     if (two_groups(context, view, groups[i], majority, out) || uneven(context, view, groups[i], majority, out) ||
-        rank0_branch(context, view, groups[i], majority, out) || generate_loop(context, view, groups[i], majority, out)) {
+        rank0_branch(context, view, groups[i], majority, out) ||
+        generate_loop(context, view, groups[i], majority, out)) {
       continue;
     }
     // With a rank that is outside of any collective the waits differ as a consequence.

@@ -10,7 +10,7 @@ namespace holter::diagnose {
 namespace {
 
 struct Process {
-  std::int64_t holder = -1;        // thread in a blocking call that is known or likely to hold the GIL
+  std::int64_t holder = -1;  // thread in a blocking call that is known or likely to hold the GIL
   bool owner_stated = false;
   std::vector<std::uint32_t> waiters;
   model::RankSet ranks;
@@ -49,16 +49,23 @@ void diagnose_gil(const Context& context, const StackView& view, Output& out) {
     f.confidence = p.owner_stated && !p.waiters.empty() ? 0.85 : p.owner_stated ? 0.6 : 0.65;
     if (view.threads[holder].motion == hang::Motion::kMoving) f.confidence -= 0.3;
     const auto call = matched_function(context, view, holder, m.lock);
-    f.title = fmt::format("{}: a thread {} the GIL inside the blocking call {}{}", who(context, p.ranks),
-                          p.owner_stated ? "holds" : "seems to hold", call,
-                          p.waiters.empty() ? "" : fmt::format("; {} other thread{} of the process {} for it", p.waiters.size(),
-                                                               p.waiters.size() == 1 ? "" : "s", p.waiters.size() == 1 ? "waits" : "wait"));
-    f.evidence.push_back(cite_stack(context, view, holder, p.owner_stated ? "this thread owns the GIL" : "the thread in the blocking call"));
+    f.title = fmt::format(
+        "{}: a thread {} the GIL inside the blocking call {}{}", who(context, p.ranks),
+        p.owner_stated ? "holds" : "seems to hold", call,
+        p.waiters.empty() ? ""
+                          : fmt::format("; {} other thread{} of the process {} for it", p.waiters.size(),
+                                        p.waiters.size() == 1 ? "" : "s", p.waiters.size() == 1 ? "waits" : "wait"));
+    f.evidence.push_back(cite_stack(context, view, holder,
+                                    p.owner_stated ? "this thread owns the GIL" : "the thread in the blocking call"));
     for (const auto w : p.waiters) {
       if (f.evidence.size() < 4) f.evidence.push_back(cite_stack(context, view, w, "waits for the GIL"));
     }
-    f.actions = {{.text = fmt::format("Release the GIL around {} (py::gil_scoped_release, or upgrade the extension that calls it)", call), .risk = model::Risk::kLow},
-                 {.text = "Free CUDA events and pinned memory outside of destructors that run while collectives are in flight", .risk = model::Risk::kLow}};
+    f.actions = {
+        {.text = fmt::format(
+             "Release the GIL around {} (py::gil_scoped_release, or upgrade the extension that calls it)", call),
+         .risk = model::Risk::kLow},
+        {.text = "Free CUDA events and pinned memory outside of destructors that run while collectives are in flight",
+         .risk = model::Risk::kLow}};
     f.needs = {"All threads with native frames: py-spy dump --native --pid PID"};
     f.explains_causes = {"host_stuck", "rank_never_joined", "data_path_stall", "straggler"};
     out.findings.push_back(std::move(f));

@@ -22,7 +22,7 @@ struct OddGroup {
   const StackRule* rule = nullptr;  // null: unknown place
   model::RankSet ranks;
   std::vector<std::uint32_t> threads;
-  bool on_device = false;           // compiles or prepares, and waits for its device inside
+  bool on_device = false;  // compiles or prepares, and waits for its device inside
 };
 
 std::vector<OddGroup> group_odd(const StackView& view) {
@@ -92,7 +92,8 @@ void add_stacks(const Context& context, const StackView& view, const OddGroup& g
     for (const auto other : view.threads[i].more) {
       const auto& s = context.evidence.stacks[other];
       if (s.frames.empty() || f.evidence.size() >= 5) continue;
-      f.evidence.push_back(cite(context, s.at, hang::frame_text(context.evidence, s.frames.back()), "another sample of this thread"));
+      f.evidence.push_back(
+          cite(context, s.at, hang::frame_text(context.evidence, s.frames.back()), "another sample of this thread"));
     }
   }
   const auto waiting = view.in_collective - group.ranks;
@@ -150,7 +151,8 @@ std::string worker_name(const Context& context, const hang::ThreadStack& t) {
 std::string lock_name(const Context& context, const hang::ThreadStack& t) {
   for (const auto i : t.more) {
     const auto& s = context.evidence.stacks[i];
-    if (const auto note = context.text(s.note); !note.empty() && context.text(s.tool) == "gdb") return fmt::format(" {}", note);
+    if (const auto note = context.text(s.note); !note.empty() && context.text(s.tool) == "gdb")
+      return fmt::format(" {}", note);
   }
   return "";
 }
@@ -159,7 +161,9 @@ std::string lock_name(const Context& context, const hang::ThreadStack& t) {
 std::string inside_call(const Context& context, const hang::ThreadStack& t) {
   for (std::size_t i = t.frames.size(); i-- > 0;) {
     const auto name = context.text(t.frames[i].function);
-    if (name.starts_with("_") || name.find("lock") != std::string_view::npos || name.find("malloc") != std::string_view::npos) continue;
+    if (name.starts_with("_") || name.find("lock") != std::string_view::npos ||
+        name.find("malloc") != std::string_view::npos)
+      continue;
     return " in " + std::string(name.substr(0, name.find('(')));
   }
   return "";
@@ -173,7 +177,8 @@ model::Finding dataloader_finding(const Context& context, const StackView& view,
     from_rule(*group.rule, f);
     f.confidence = weigh(view, group, group.rule->confidence);
     f.title = fmt::format("{} waits for a batch from its DataLoader workers at {}{}{}", who(context, group.ranks),
-                          place(context, view, group.threads.front()), waiting.empty() ? "" : " while " + waiting, motion_text(view, group));
+                          place(context, view, group.threads.front()), waiting.empty() ? "" : " while " + waiting,
+                          motion_text(view, group));
     add_stacks(context, view, group, f);
     return f;
   }
@@ -183,7 +188,9 @@ model::Finding dataloader_finding(const Context& context, const StackView& view,
   const bool lock = worker->rule->id == "lock.at_fork";
   f.confidence = weigh(view, group, lock ? 0.85 : worker->rule->confidence + 0.05);
   const auto name = worker_name(context, t);
-  const auto what = lock ? fmt::format("waits for a lock{} held at fork{}", lock_name(context, t), inside_call(context, t)) : worker->rule->meaning;
+  const auto what =
+      lock ? fmt::format("waits for a lock{} held at fork{}", lock_name(context, t), inside_call(context, t))
+           : worker->rule->meaning;
   f.title = fmt::format("{}: {} {}; the rank waits for its batch{}", who(context, group.ranks), name, what,
                         waiting.empty() ? "" : " and " + waiting);
   add_stacks(context, view, group, f);
@@ -191,9 +198,11 @@ model::Finding dataloader_finding(const Context& context, const StackView& view,
   for (const auto i : t.more) {
     const auto& s = context.evidence.stacks[i];
     if (f.evidence.size() > 7) break;
-    f.evidence.insert(f.evidence.begin() + 1,
-                      cite(context, s.at, fmt::format("{} {}", hang::frame_text(context.evidence, s.frames.back()), context.text(s.note)),
-                           "the same thread seen by another tool"));
+    f.evidence.insert(
+        f.evidence.begin() + 1,
+        cite(context, s.at,
+             fmt::format("{} {}", hang::frame_text(context.evidence, s.frames.back()), context.text(s.note)),
+             "the same thread seen by another tool"));
   }
   model::Culprit process;
   process.kind = model::CulpritKind::kProcess;
@@ -215,8 +224,9 @@ model::Finding known_finding(const Context& context, const StackView& view, cons
     state = ", in uninterruptible sleep (state D)";
     if (f.owner == model::Owner::kStorage) f.confidence = std::min(0.9, f.confidence + 0.1);
   }
-  f.title = fmt::format("{} {} at {}{}{}{}", who(context, group.ranks), group.rule->meaning, place(context, view, first), state,
-                        waiting.empty() ? "" : " while " + waiting, motion_text(view, group));
+  f.title =
+      fmt::format("{} {} at {}{}{}{}", who(context, group.ranks), group.rule->meaning, place(context, view, first),
+                  state, waiting.empty() ? "" : " while " + waiting, motion_text(view, group));
   if (gc) {
     // A pause, not a hang; it rotates over ranks, so the program's setting is the culprit.
     f.kind = model::VerdictKind::kSlow;
@@ -243,10 +253,12 @@ model::Finding unknown_finding(const Context& context, const StackView& view, co
   f.local = true;
   f.owner = model::Owner::kUserCode;
   f.confidence = weigh(view, group, busy ? 0.6 : 0.55);
-  f.title = fmt::format("{} {} {}, outside of any collective{}{}", who(context, group.ranks), busy ? "runs the program's own code at" : "is at",
-                        place(context, view, first), waiting.empty() ? "" : ", while " + waiting, motion_text(view, group));
+  f.title = fmt::format("{} {} {}, outside of any collective{}{}", who(context, group.ranks),
+                        busy ? "runs the program's own code at" : "is at", place(context, view, first),
+                        waiting.empty() ? "" : ", while " + waiting, motion_text(view, group));
   f.actions.push_back({.text = fmt::format("Look at {}: what does it wait for or loop over on this rank only",
-                                           place(context, view, first)), .risk = model::Risk::kNone});
+                                           place(context, view, first)),
+                       .risk = model::Risk::kNone});
   f.needs.push_back("A second sample of this process: py-spy dump --native --pid PID");
   add_stacks(context, view, group, f);
   return f;
@@ -264,14 +276,17 @@ void diagnose_odd_ranks(const Context& context, const StackView& view, Output& o
     if (all && waiting.empty() && g.ranks.size() > 1 && !teardown) {
       model::RuledOut r;
       r.cause = g.rule ? g.rule->cause : "host_stuck";
-      r.why = fmt::format("all {} ranks with a stack do the same ({})", g.ranks.size(), place(context, view, g.threads.front()));
+      r.why = fmt::format("all {} ranks with a stack do the same ({})", g.ranks.size(),
+                          place(context, view, g.threads.front()));
       r.evidence.push_back(cite_stack(context, view, g.threads.front(), "one of these stacks"));
       out.ruled_out.push_back(std::move(r));
       continue;
     }
     // Kernels are compiled on all ranks now and then: only one that others wait for is a skew.
-    if (g.rule && g.rule->cause == "compile_skew" && (waiting.empty() || (g.on_device && !view.on_device.empty() && g.ranks.size() > waiting.size()))) continue;
-    out.findings.push_back(!g.rule                                ? unknown_finding(context, view, g)
+    if (g.rule && g.rule->cause == "compile_skew" &&
+        (waiting.empty() || (g.on_device && !view.on_device.empty() && g.ranks.size() > waiting.size())))
+      continue;
+    out.findings.push_back(!g.rule                           ? unknown_finding(context, view, g)
                            : g.rule->id == "data.dataloader" ? dataloader_finding(context, view, g)
                                                              : known_finding(context, view, g));
   }

@@ -108,8 +108,11 @@ Guard rank_guard(const Context& context, const StackView& view, std::uint32_t th
     if (frame.line < 0) continue;
     lines.clear();
     for (const auto& f : ev.facts) {
-      if (context.text(f.key) != "source.line" || base_name(context.text(f.subject)) != base_name(context.text(frame.file))) continue;
-      if (f.number >= frame.line - 15 && f.number <= frame.line + 15) lines.emplace(static_cast<std::uint64_t>(f.number), &f);
+      if (context.text(f.key) != "source.line" ||
+          base_name(context.text(f.subject)) != base_name(context.text(frame.file)))
+        continue;
+      if (f.number >= frame.line - 15 && f.number <= frame.line + 15)
+        lines.emplace(static_cast<std::uint64_t>(f.number), &f);
     }
     for (auto it = lines.begin(); it != lines.end(); ++it) {
       const auto code = context.text(it->second->value);
@@ -130,8 +133,9 @@ Guard rank_guard(const Context& context, const StackView& view, std::uint32_t th
 
 model::Owner owner_of(std::string_view name) {
   static const std::map<std::string_view, model::Owner> kOwners{
-      {"user_code", model::Owner::kUserCode}, {"framework", model::Owner::kFramework}, {"platform", model::Owner::kPlatform},
-      {"network", model::Owner::kNetwork},    {"storage", model::Owner::kStorage},     {"vendor", model::Owner::kVendor}};
+      {"user_code", model::Owner::kUserCode}, {"framework", model::Owner::kFramework},
+      {"platform", model::Owner::kPlatform},  {"network", model::Owner::kNetwork},
+      {"storage", model::Owner::kStorage},    {"vendor", model::Owner::kVendor}};
   const auto found = kOwners.find(name);
   return found == kOwners.end() ? model::Owner::kUnknown : found->second;
 }

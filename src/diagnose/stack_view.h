@@ -15,10 +15,10 @@ namespace holter::diagnose {
 
 struct StackView {
   std::vector<hang::ThreadStack> threads;
-  std::vector<hang::StackMeaning> meanings;      // as many as threads
-  std::map<std::int32_t, std::uint32_t> main_of;  // rank -> its main thread
+  std::vector<hang::StackMeaning> meanings;            // as many as threads
+  std::map<std::int32_t, std::uint32_t> main_of;       // rank -> its main thread
   model::RankSet in_collective, on_device, elsewhere;  // by main threads
-  model::RankSet timed_out;                       // ranks whose watchdog reported a timeout
+  model::RankSet timed_out;                            // ranks whose watchdog reported a timeout
   // Ranks that are shown to wait for others.
   model::RankSet waiting() const { return in_collective | timed_out; }
 };
@@ -28,7 +28,8 @@ StackView view_stacks(const Context& context);
 // "barrier (ac/run.py:233)": the innermost frame of the user's code, else the innermost frame.
 std::string place(const Context& context, const StackView& view, std::uint32_t thread);
 // The function of the innermost frame that the match is about: "all_reduce".
-std::string matched_function(const Context& context, const StackView& view, std::uint32_t thread, const hang::StackMatch& match);
+std::string matched_function(const Context& context, const StackView& view, std::uint32_t thread,
+                             const hang::StackMatch& match);
 // The head line of a sample with its innermost frames, "Thread 71 ... : f (a.py:1) < g (b.py:2)".
 model::Citation cite_stack(const Context& context, const StackView& view, std::uint32_t thread, std::string_view why);
 

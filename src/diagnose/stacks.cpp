@@ -24,7 +24,8 @@ void rule_out(const Context& context, const StackView& view, Output& out) {
   model::RuledOut r;
   r.cause = "host_stuck";
   r.why = fmt::format("the main threads of all {} ranks with a stack wait in {}", view.main_of.size(), call);
-  if (const auto missing = context.job.missing(); !missing.empty()) r.why += fmt::format("; no stack of {}", who(context, missing));
+  if (const auto missing = context.job.missing(); !missing.empty())
+    r.why += fmt::format("; no stack of {}", who(context, missing));
   r.evidence.push_back(cite_stack(context, view, first, "one of these stacks"));
   out.ruled_out.push_back(std::move(r));
 }

@@ -58,21 +58,25 @@ class Summary {
     }
   }
 
-  static bool is_milestone(std::string_view kind) { return !kind.starts_with("progress.step") && !kind.starts_with("log."); }
+  static bool is_milestone(std::string_view kind) {
+    return !kind.starts_with("progress.step") && !kind.starts_with("log.");
+  }
 
   void timeline() {
     std::vector<const model::Event*> events;
     for (const auto& e : ev_.events) {
       if (e.time.comparable() && is_milestone(ev_.text(e.kind))) events.push_back(&e);
     }
-    std::stable_sort(events.begin(), events.end(), [](const auto* a, const auto* b) { return a->time.ns < b->time.ns; });
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto* a, const auto* b) { return a->time.ns < b->time.ns; });
     for (const auto* e : events) {
       if (report_.timeline.size() >= kMaxTimeline) break;
       model::TimelineEvent t;
       t.ns = e->time.ns;
       t.what = fmt::format("{}: {}", ev_.text(e->kind), ev_.text(e->text));
       t.who = value(e->rank) >= 0 ? fmt::format("rank {}", value(e->rank)) : std::string(ev_.text(e->node));
-      if (e->at.file != model::FileId::kNone) t.evidence = fmt::format("{}:{}", ev_.files[value(e->at.file)].path, e->at.pos);
+      if (e->at.file != model::FileId::kNone)
+        t.evidence = fmt::format("{}:{}", ev_.files[value(e->at.file)].path, e->at.pos);
       report_.timeline.push_back(std::move(t));
     }
   }
@@ -88,7 +92,9 @@ class Summary {
       span.seq = e.is_p2p ? e.p2p_seq : e.collective_seq;
       span.start_ns = e.started_ns > 0 ? e.started_ns : e.created_ns;
       span.end_ns = e.state == model::OpState::kCompleted ? e.completed_ns : 0;
-      span.state = e.state == model::OpState::kCompleted ? "completed" : e.state == model::OpState::kStarted ? "started" : "scheduled";
+      span.state = e.state == model::OpState::kCompleted ? "completed"
+                   : e.state == model::OpState::kStarted ? "started"
+                                                         : "scheduled";
       report_.calls.push_back(std::move(span));
     }
   }
@@ -119,7 +125,8 @@ class Summary {
       last = std::max(last, ns);
     };
     for (const auto& e : ev_.entries) span(e.created_ns);
-    if (last > first) report_.evidence.coverage.emplace_back("flight_recorder", static_cast<double>(last - first) / 1e9);
+    if (last > first)
+      report_.evidence.coverage.emplace_back("flight_recorder", static_cast<double>(last - first) / 1e9);
     first = last = 0;
     for (const auto& e : ev_.events) {
       if (e.time.comparable()) span(e.time.ns);
@@ -130,12 +137,16 @@ class Summary {
   void gaps() {
     auto& gaps = report_.evidence.gaps;
     const auto missing = context_.job.missing();
-    if (!missing.empty()) gaps.push_back(fmt::format("no evidence of {} of {} ranks: {}", missing.size(), *context_.job.ranks_expected, missing.to_string()));
+    if (!missing.empty())
+      gaps.push_back(fmt::format("no evidence of {} of {} ranks: {}", missing.size(), *context_.job.ranks_expected,
+                                 missing.to_string()));
     if (calls_.from_dumps && context_.job.ranks_expected) {
-      const auto without = model::RankSet::range(0, *context_.job.ranks_expected - 1) - context_.job.with_dump - missing;
+      const auto without =
+          model::RankSet::range(0, *context_.job.ranks_expected - 1) - context_.job.with_dump - missing;
       if (!without.empty()) gaps.push_back(fmt::format("no Flight Recorder dump of ranks {}", without.to_string()));
     }
-    if (report_.verdict.kind == model::VerdictKind::kHang && ev_.stacks.empty()) gaps.push_back("no stacks: the line of code is not known");
+    if (report_.verdict.kind == model::VerdictKind::kHang && ev_.stacks.empty())
+      gaps.push_back("no stacks: the line of code is not known");
   }
 
   const Context& context_;

@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kMaxCommunicators = 8;
 
 // Edges into ranks that the root finding is about, when it is a fault that breaks connections.
-void add_root_edges(const model::Report& report, const hang::CommTopology& t, std::set<std::pair<std::int32_t, std::int32_t>>& broken) {
+void add_root_edges(const model::Report& report, const hang::CommTopology& t,
+                    std::set<std::pair<std::int32_t, std::int32_t>>& broken) {
   if (report.findings.empty() || report.findings.front().role != model::Role::kRoot) return;
   const auto& root = report.findings.front();
   const bool breaks = root.cause == "rank_crashed" || root.cause == "link_flap" || root.cause == "host_oom_kill" ||
@@ -35,7 +36,8 @@ void add_topology(const Context& context, model::Report& report) {
     if (report.topology.size() >= kMaxCommunicators) break;
     if (t.rings.empty() && t.tree_edges.empty()) continue;
     std::set<std::pair<std::int32_t, std::int32_t>> broken;
-    if (const auto lost = hang::find_lost_peer(context.evidence, t)) broken.insert(lost->broken.begin(), lost->broken.end());
+    if (const auto lost = hang::find_lost_peer(context.evidence, t))
+      broken.insert(lost->broken.begin(), lost->broken.end());
     add_root_edges(report, t, broken);
     report.topology.push_back(hang::to_report(t, broken));
   }

@@ -63,7 +63,9 @@ class ContextReader final : public formats::Reader {
   ContextReader(const Wanted& wanted, const ContextLimits& limits) : wanted_(wanted), limits_(limits) {}
 
   std::string_view name() const override { return "context"; }
-  int probe(const model::SourceFile& file, std::string_view) const override { return wanted_.contains(file.path) ? 100 : 0; }
+  int probe(const model::SourceFile& file, std::string_view) const override {
+    return wanted_.contains(file.path) ? 100 : 0;
+  }
 
   void read(formats::ByteSource& source, formats::FileContext context, model::Evidence&) const override {
     const auto& citations = wanted_.at(context.file->path);

@@ -11,10 +11,10 @@
 namespace holter::evidence {
 
 struct ContextLimits {
-  std::uint64_t before = 3, after = 3;           // lines
-  std::size_t line_bytes = 240;                  // of each line
-  std::uint64_t lines = 5'000'000;               // deepest line that is looked for in one file
-  std::size_t citations = 200;                   // the first ones of the report; the others stay as they are
+  std::uint64_t before = 3, after = 3;  // lines
+  std::size_t line_bytes = 240;         // of each line
+  std::uint64_t lines = 5'000'000;      // deepest line that is looked for in one file
+  std::size_t citations = 200;          // the first ones of the report; the others stay as they are
 };
 
 // Fills `context` of the citations that name a line. `paths` are those that were given to read(). A

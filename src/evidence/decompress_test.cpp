@@ -89,8 +89,8 @@ TEST(Decompress, xz_that_wants_too_much_memory_is_refused) {
   options.dict_size = 64 << 20;
   std::string packed(4096, '\0');
   std::size_t size = 0;
-  ASSERT_EQ(lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>("x"),
-                                      1, reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
+  ASSERT_EQ(lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>("x"), 1,
+                                      reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
             LZMA_OK);
   lzma_end(&z);
   packed.resize(size);

@@ -49,8 +49,7 @@ bool is_pseudo_file_system(int fd) {
     case 0xcafe4a11:  // bpf
     case 0x1cd1:      // devpts
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -88,8 +87,12 @@ class Walker {
       return trouble(shown, fmt::format("cannot be read: {}", std::strerror(errno)));
     }
     if (S_ISDIR(st.st_mode)) return add_folder_root(path, shown);
-    Input input{.root = out_.roots.size() - 1, .relative = "", .shown = shown,
-                .bytes = static_cast<std::uint64_t>(st.st_size), .modified_ns = modified(st), .unread = ""};
+    Input input{.root = out_.roots.size() - 1,
+                .relative = "",
+                .shown = shown,
+                .bytes = static_cast<std::uint64_t>(st.st_size),
+                .modified_ns = modified(st),
+                .unread = ""};
     // A pipe of the shell, "<(zcat x)", is meant to be read; a named pipe may never have a writer.
     input.pipe = S_ISFIFO(st.st_mode) && (path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/"));
     if (!S_ISREG(st.st_mode) && !input.pipe) input.unread = kind_of(st.st_mode);
@@ -168,8 +171,12 @@ class Walker {
       return trouble(shown, fmt::format("cannot be read: {}", std::strerror(errno)));
     }
     if (S_ISDIR(st.st_mode)) return add_folder(folder, name, shown, st);
-    Input input{.root = out_.roots.size() - 1, .relative = folder.relative + name, .shown = shown,
-                .bytes = static_cast<std::uint64_t>(st.st_size), .modified_ns = modified(st), .unread = ""};
+    Input input{.root = out_.roots.size() - 1,
+                .relative = folder.relative + name,
+                .shown = shown,
+                .bytes = static_cast<std::uint64_t>(st.st_size),
+                .modified_ns = modified(st),
+                .unread = ""};
     if (S_ISLNK(st.st_mode)) {
       input.unread = "a symbolic link: give what it leads to, if it matters";
       input.bytes = 0;

@@ -16,24 +16,24 @@
 namespace holter::evidence {
 
 struct Input {
-  std::size_t root = 0;        // index of Discovery::roots
-  std::string relative;        // below a folder given; empty: the path given itself
-  std::string shown;           // printable, as in SourceFile::path
+  std::size_t root = 0;  // index of Discovery::roots
+  std::string relative;  // below a folder given; empty: the path given itself
+  std::string shown;     // printable, as in SourceFile::path
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;
-  std::string unread;          // why it is not read; empty: it is
-  bool pipe = false;           // a pipe or standard input given by the user
+  std::string unread;  // why it is not read; empty: it is
+  bool pipe = false;   // a pipe or standard input given by the user
 };
 
 struct Root {
   std::string path;
-  base::Fd folder;             // open when the path is a folder
-  std::string name;            // printable name of the folder itself, for hints; empty for files
+  base::Fd folder;   // open when the path is a folder
+  std::string name;  // printable name of the folder itself, for hints; empty for files
 };
 
 struct Discovery {
   std::vector<Root> roots;
-  std::vector<Input> inputs;   // natural order of `shown`: rank2 before rank10
+  std::vector<Input> inputs;  // natural order of `shown`: rank2 before rank10
   // What could not be looked at: a folder without permission, a limit.
   struct Trouble {
     std::string shown;

@@ -55,7 +55,8 @@ TEST(Discover, links_inside_are_not_followed_and_loops_are_harmless) {
   fs::create_symlink("loop", dir.path("loop"));
   fs::create_symlink("/dev/zero", dir.path("zero"));
   const auto found = discover({dir.path()}, {});
-  EXPECT_THAT(shown(found), ElementsAre("loop (a symbolic l)", "real/a.log", "real/up (a symbolic l)", "zero (a symbolic l)"));
+  EXPECT_THAT(shown(found),
+              ElementsAre("loop (a symbolic l)", "real/a.log", "real/up (a symbolic l)", "zero (a symbolic l)"));
   fs::create_symlink(dir.path("real"), dir.path("given"));
   EXPECT_THAT(shown(discover({dir.path("given")}, {})), ElementsAre("a.log", "up (a symbolic l)"));
   EXPECT_THAT(shown(discover({dir.path("zero")}, {})), ElementsAre("zero (a device)"));

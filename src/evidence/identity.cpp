@@ -119,7 +119,8 @@ class Processes {
   }
   GlobalRank find(StrId node, std::int32_t pid) const {
     if (pid <= 0) return GlobalRank::kNone;
-    if (const auto it = exact_.find({node, pid}); it != exact_.end() && node != StrId::kEmpty) return rank_of(it->second);
+    if (const auto it = exact_.find({node, pid}); it != exact_.end() && node != StrId::kEmpty)
+      return rank_of(it->second);
     const auto it = any_.find(pid);
     if (pid < kLowestPid || it == any_.end()) return GlobalRank::kNone;
     // A record of another known node is another process.

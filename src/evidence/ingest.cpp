@@ -109,8 +109,8 @@ void Ingest::read_content(model::FileId id, BoundedStream& input, Depth depth, m
 
 void Ingest::read_compressed(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out) {
   if (depth.compressions > budget_.limits().max_archive_depth) {
-    return add_problem(out, id, fmt::format("not read: compressed more than {} times",
-                                            budget_.limits().max_archive_depth));
+    return add_problem(out, id,
+                       fmt::format("not read: compressed more than {} times", budget_.limits().max_archive_depth));
   }
   ++depth.compressions;
   const auto plain = decompress(detect_compression(input.head()), input, budget_.limits());
@@ -121,8 +121,9 @@ void Ingest::read_compressed(model::FileId id, BoundedStream& input, Depth depth
 void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model::Evidence& out) {
   out.files[value(id)].format = "tar";
   if (depth.archives >= budget_.limits().max_archive_depth) {
-    return add_problem(out, id, fmt::format("not read: archives inside archives, more than {} deep",
-                                            budget_.limits().max_archive_depth));
+    return add_problem(
+        out, id,
+        fmt::format("not read: archives inside archives, more than {} deep", budget_.limits().max_archive_depth));
   }
   ++depth.archives;
   out.files[value(id)].status = FileStatus::kRead;
@@ -131,8 +132,8 @@ void Ingest::read_tar(model::FileId id, BoundedStream& input, Depth depth, model
   while (const auto member = archive.next()) {
     if (member->kind == TarMember::Kind::kFolder || member->kind == TarMember::Kind::kLink) continue;
     if (!budget_.take_file()) {
-      close_books(out, id, fmt::format("more than {} files: the other members were not read",
-                                       budget_.limits().max_files));
+      close_books(out, id,
+                  fmt::format("more than {} files: the other members were not read", budget_.limits().max_files));
       break;
     }
     ++members;

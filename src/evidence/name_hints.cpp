@@ -23,31 +23,35 @@ bool contains(const List& list, std::string_view word) {
 }
 
 // Words before "rank" that make it a rank of something smaller than the job.
-constexpr std::array<std::string_view, 17> kGroupRanks{"local", "tp", "pp", "dp", "mp",   "ep",    "cp",     "sp", "vp",
-                                                       "pg",    "dp", "group", "comm", "node", "stage", "expert", "nic"};
+constexpr std::array<std::string_view, 17> kGroupRanks{"local", "tp",   "pp",    "dp",     "mp", "ep",
+                                                       "cp",    "sp",   "vp",    "pg",     "dp", "group",
+                                                       "comm",  "node", "stage", "expert", "nic"};
 
 // Tools and files whose output is about one node.
 constexpr std::array<std::string_view, 52> kNodeSources{
-    "dmesg",     "kern",       "kernel",    "kmsg",     "syslog",   "messages",    "journal",   "journalctl", "nvidia-smi",
-    "nvidia-smi-q", "nvidia_smi", "nvsmi",  "smi",      "lspci",    "lsmod",       "modprobe",  "ibstat",     "ibstatus",
-    "ibv_devinfo", "ethtool",  "dcgmi",     "dcgm",     "host_mem", "meminfo",     "free",      "ss",         "netstat",
-    "ps",        "top",        "iostat",    "vmstat",   "sar",      "df",          "mount",     "mounts",     "limits",
-    "ulimit",    "ipmi",       "sel",       "bmc",      "numactl",  "uname",       "sysctl",    "sensors",    "mcelog",
-    "rasdaemon", "topo",       "fabricmanager", "nccl_debug", "nccl", "slurmd",    "kubelet"};
+    "dmesg",      "kern",         "kernel",      "kmsg",    "syslog", "messages",  "journal",  "journalctl",
+    "nvidia-smi", "nvidia-smi-q", "nvidia_smi",  "nvsmi",   "smi",    "lspci",     "lsmod",    "modprobe",
+    "ibstat",     "ibstatus",     "ibv_devinfo", "ethtool", "dcgmi",  "dcgm",      "host_mem", "meminfo",
+    "free",       "ss",           "netstat",     "ps",      "top",    "iostat",    "vmstat",   "sar",
+    "df",         "mount",        "mounts",      "limits",  "ulimit", "ipmi",      "sel",      "bmc",
+    "numactl",    "uname",        "sysctl",      "sensors", "mcelog", "rasdaemon", "topo",     "fabricmanager",
+    "nccl_debug", "nccl",         "slurmd",      "kubelet"};
 
 // Beginnings of words with a number that are no hosts.
 constexpr std::array<std::string_view, 40> kNoHosts{
-    "rank", "worker", "attempt", "restart", "retry", "gpu",   "cuda",  "test",  "run",   "step",
-    "epoch", "iter",  "job",     "pid",     "tid",   "thread", "v",    "part",  "dev",   "mlx",
-    "nvme", "eth",    "xid",     "py",      "page",  "dump",  "exp",   "trial", "case",  "issue",
-    "h",    "a",      "b",       "gb",      "fp",    "bf",    "int",   "task",  "stage", "attempts"};
+    "rank",  "worker", "attempt", "restart", "retry", "gpu",    "cuda", "test",  "run",   "step",
+    "epoch", "iter",   "job",     "pid",     "tid",   "thread", "v",    "part",  "dev",   "mlx",
+    "nvme",  "eth",    "xid",     "py",      "page",  "dump",   "exp",  "trial", "case",  "issue",
+    "h",     "a",      "b",       "gb",      "fp",    "bf",     "int",  "task",  "stage", "attempts"};
 
 // Words before a number that names processes, when the numbers cover 0..n-1.
-constexpr std::array<std::string_view, 18> kProcessWords{"",       "dump", "trace", "stack", "stacks",  "pyspy", "spy",  "log",     "out",
-                                                         "stdout", "err",  "stderr", "proc", "process", "worker", "trainer", "task", "r"};
+constexpr std::array<std::string_view, 18> kProcessWords{"",     "dump",    "trace",  "stack",   "stacks", "pyspy",
+                                                         "spy",  "log",     "out",    "stdout",  "err",    "stderr",
+                                                         "proc", "process", "worker", "trainer", "task",   "r"};
 
-constexpr std::array<std::string_view, 16> kExtensions{".log", ".txt", ".out", ".err",    ".json", ".jsonl", ".csv",  ".gz",
-                                                       ".xz",  ".zst", ".xml", ".pickle", ".pkl",  ".html",  ".pyspy", ".gdb"};
+constexpr std::array<std::string_view, 16> kExtensions{".log", ".txt",  ".out",   ".err", ".json", ".jsonl",
+                                                       ".csv", ".gz",   ".xz",    ".zst", ".xml",  ".pickle",
+                                                       ".pkl", ".html", ".pyspy", ".gdb"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
@@ -129,7 +133,8 @@ std::string address_in(std::string_view part) {
 
 // "node2", "host-3", "ip-10-0-3-17": words that say that they are hosts.
 std::string declared_host(std::string_view part) {
-  static const RE2 kHost(R"((?:^|[^a-z0-9])((?:node|host|dgx|hgx|compute)[_-]?\d{1,5}|ip(?:-\d{1,3}){4})(?:[^a-z0-9]|$))");
+  static const RE2 kHost(
+      R"((?:^|[^a-z0-9])((?:node|host|dgx|hgx|compute)[_-]?\d{1,5}|ip(?:-\d{1,3}){4})(?:[^a-z0-9]|$))");
   std::string host;
   return RE2::PartialMatch(part, kHost, &host) ? host : std::string();
 }
@@ -142,7 +147,8 @@ bool cut_source(std::string_view& stem) {
   for (const auto source : kNodeSources) {
     if (stem.size() <= source.size() + 1 || source.size() <= longest) continue;
     if (stem.starts_with(source) && separator(stem[source.size()])) longest = source.size(), at_front = true;
-    if (stem.ends_with(source) && separator(stem[stem.size() - source.size() - 1])) longest = source.size(), at_front = false;
+    if (stem.ends_with(source) && separator(stem[stem.size() - source.size() - 1]))
+      longest = source.size(), at_front = false;
   }
   if (longest == 0) return false;
   if (at_front) stem.remove_prefix(longest + 1);
@@ -162,8 +168,7 @@ std::string node_in(const std::vector<std::string_view>& parts) {
     if (auto address = address_in(parts[i]); !address.empty()) return address;
   }
   if (cut_source(stem)) {
-    while (cut_source(stem)) {
-    }
+    while (cut_source(stem)) {}
     if (is_host_word(stem)) return std::string(stem);
     if (RE2::FullMatch(stem, kPid, &host) && is_host_word(host)) return host;  // NCCL_DEBUG_FILE=nccl.%h.%p
   }
@@ -205,7 +210,8 @@ std::vector<Slot> slots_of(std::string_view path) {
     std::size_t end = i;
     while (end < stem_end && is_digit(path[end])) ++end;
     std::size_t word_end = i;
-    if (word_end > leaf_at && (path[word_end - 1] == '_' || path[word_end - 1] == '-' || path[word_end - 1] == '.')) --word_end;
+    if (word_end > leaf_at && (path[word_end - 1] == '_' || path[word_end - 1] == '-' || path[word_end - 1] == '.'))
+      --word_end;
     std::size_t word = word_end;
     while (word > leaf_at && is_letter(path[word - 1])) --word;
     const bool bare = word == word_end;  // no letters before it: the whole stem, or slurm-<job>_<task>

@@ -16,7 +16,7 @@ struct NameHint {
   std::int32_t local_rank = -1;  // on its node: torchrun's log folders
   std::int32_t attempt = -1;
   std::string node;
-  std::string place;             // folder above torchrun's attempt folder: one for each node
+  std::string place;  // folder above torchrun's attempt folder: one for each node
 };
 
 // From one path alone; '/' and '!' separate its parts.

@@ -19,10 +19,10 @@ namespace holter::evidence {
 // Bounds on hostile or huge inputs; each one that is reached is a Problem in the report.
 struct Limits {
   std::uint64_t max_files = 200'000;
-  std::uint64_t max_file_bytes = std::uint64_t{8} << 30;        // after decompression
+  std::uint64_t max_file_bytes = std::uint64_t{8} << 30;  // after decompression
   std::uint64_t max_total_bytes = std::uint64_t{64} << 30;
-  double max_expansion = 200;                                    // of compressed data above 64 MiB
-  int max_archive_depth = 3;                                     // archives in archives
+  double max_expansion = 200;  // of compressed data above 64 MiB
+  int max_archive_depth = 3;   // archives in archives
   int max_folder_depth = 32;
 };
 

@@ -28,8 +28,8 @@ model::Evidence read_ok(const std::vector<std::string>& paths, const Options& op
 std::string summary(const model::Evidence& ev) {
   std::string out;
   for (const auto& f : ev.files) {
-    out += f.path + "|" + f.format + "|" + std::to_string(static_cast<int>(f.status)) + "|" +
-           std::to_string(f.bytes) + "|" + f.note + "\n";
+    out += f.path + "|" + f.format + "|" + std::to_string(static_cast<int>(f.status)) + "|" + std::to_string(f.bytes) +
+           "|" + f.note + "\n";
   }
   for (const auto& e : ev.events) {
     out += std::to_string(value(e.at.file)) + ":" + std::to_string(static_cast<std::uint32_t>(e.text)) +
@@ -90,7 +90,9 @@ TEST(Read, one_missing_path_does_not_hide_the_others) {
 TEST(Read, unknown_and_empty_files_are_listed) {
   ScratchFolder dir;
   dir.write("empty", "");
-  dir.write("core", std::string("\x7f" "ELF\2\1\0\0", 8));
+  dir.write("core", std::string("\x7f"
+                                "ELF\2\1\0\0",
+                                8));
   dir.write("z.zip", std::string("PK\x03\x04\0\0", 6));
   dir.write("junk", std::string(100'000, '\0'));
   const auto ev = read_ok({dir.path()});
@@ -193,7 +195,9 @@ TEST(Read, the_result_does_not_depend_on_threads) {
   ScratchFolder dir;
   for (int i = 0; i < 300; ++i) {
     const auto text = "text " + std::to_string(i % 7);
-    dir.write("f" + std::to_string(i), i % 50 == 3 ? std::string("\0", 1) : i % 20 == 1 ? gzip(text).substr(0, 12) : text);
+    dir.write("f" + std::to_string(i), i % 50 == 3   ? std::string("\0", 1)
+                                       : i % 20 == 1 ? gzip(text).substr(0, 12)
+                                                     : text);
   }
   dir.write("t.tar", tar_entry("m1", "text 3") + tar_entry("m2", "other") + tar_end());
   const auto alone = summary(read_ok({dir.path()}));

@@ -51,7 +51,8 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   readers.push_back(formats::stacks::make_folded_reader());
   readers.push_back(formats::stacks::make_pyspy_json_reader());
   const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);
-  readers.push_back(std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
+  readers.push_back(
+      std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
   return readers;
 }
 

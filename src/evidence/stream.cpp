@@ -56,8 +56,8 @@ std::string_view BoundedStream::pull() {
     chunk = chunk.substr(0, allowed);
   }
   if (!budget_.take_bytes(chunk.size())) {
-    trouble_ = fmt::format("stopped: all inputs together exceed the limit of {} bytes",
-                           budget_.limits().max_total_bytes);
+    trouble_ =
+        fmt::format("stopped: all inputs together exceed the limit of {} bytes", budget_.limits().max_total_bytes);
     return {};
   }
   bytes_ += chunk.size();

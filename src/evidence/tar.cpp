@@ -69,9 +69,13 @@ std::uint64_t padding_of(std::uint64_t size) { return (kBlock - size % kBlock) %
 
 TarMember::Kind kind_of(char type, std::string_view name) {
   switch (type) {
-    case '0': case '\0': case '7': return name.ends_with('/') ? TarMember::Kind::kFolder : TarMember::Kind::kFile;
-    case '1': case '2': return TarMember::Kind::kLink;
-    case '5': case 'D': return TarMember::Kind::kFolder;
+    case '0':
+    case '\0':
+    case '7': return name.ends_with('/') ? TarMember::Kind::kFolder : TarMember::Kind::kFile;
+    case '1':
+    case '2': return TarMember::Kind::kLink;
+    case '5':
+    case 'D': return TarMember::Kind::kFolder;
     case 'S': return TarMember::Kind::kSparse;
     default: return TarMember::Kind::kSpecial;
   }
@@ -104,8 +108,7 @@ std::string_view TarReader::take(std::uint64_t& left) {
 }
 
 void TarReader::skip(std::uint64_t& left) {
-  while (left > 0 && !take(left).empty()) {
-  }
+  while (left > 0 && !take(left).empty()) {}
 }
 
 void TarReader::damaged(std::string what) {

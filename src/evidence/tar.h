@@ -15,7 +15,7 @@ struct TarMember {
   enum class Kind { kFile, kFolder, kLink, kSpecial, kSparse };
   std::string name;
   Kind kind = Kind::kFile;
-  std::uint64_t size = 0;        // of the content that follows
+  std::uint64_t size = 0;  // of the content that follows
   std::int64_t modified_ns = 0;
 };
 

@@ -36,12 +36,12 @@ Read read(std::string_view data, std::size_t chunk = 100) {
 
 TEST(Tar, members_of_all_kinds) {
   const auto data = tar_entry("d/", "", '5') + tar_entry("d/rank0.log", "hello") + tar_entry("empty", "") +
-                    tar_entry("l", "", '2') + tar_entry("fifo", "", '6') + tar_entry("name", "deep", '0', "", "pre/fix") +
-                    tar_end();
+                    tar_entry("l", "", '2') + tar_entry("fifo", "", '6') +
+                    tar_entry("name", "deep", '0', "", "pre/fix") + tar_end();
   for (const std::size_t chunk : {1, 512, 100000}) {
     const auto got = read(data, chunk);
-    EXPECT_THAT(got.members, ElementsAre("folder d/", "d/rank0.log=hello", "empty=", "link l", "special fifo",
-                                         "pre/fix/name=deep"));
+    EXPECT_THAT(got.members,
+                ElementsAre("folder d/", "d/rank0.log=hello", "empty=", "link l", "special fifo", "pre/fix/name=deep"));
     EXPECT_EQ(got.trouble, "");
   }
 }
@@ -62,9 +62,8 @@ TEST(Tar, long_names_and_sizes_of_pax_and_gnu) {
   const std::string base256("\x80\0\0\0\0\0\0\0\0\0\0\x03", 12);
   const auto data = tar_entry("x", pax_record("path", name) + pax_record("mtime", "1700000000.5"), 'x') +
                     tar_entry("short", "1") + tar_entry("@LongLink", name + "2" + '\0', 'L') + tar_entry("short", "2") +
-                    tar_entry("big", "abc", '0', base256) +
-                    tar_entry("x", pax_record("size", "4"), 'x') + tar_entry("sized", "four", '0', "00000000000") +
-                    tar_end();
+                    tar_entry("big", "abc", '0', base256) + tar_entry("x", pax_record("size", "4"), 'x') +
+                    tar_entry("sized", "four", '0', "00000000000") + tar_end();
   const auto got = read(data);
   EXPECT_THAT(got.members, ElementsAre(name + "=1", name + "2=2", "big=abc", "sized=four"));
   EXPECT_EQ(got.trouble, "");

@@ -58,8 +58,8 @@ inline std::string gzip(std::string_view data) {
 inline std::string xz(std::string_view data) {
   std::string out(lzma_stream_buffer_bound(data.size()), '\0');
   std::size_t size = 0;
-  lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(data.data()),
-                          data.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+  lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(data.data()), data.size(),
+                          reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
   out.resize(size);
   return out;
 }
@@ -81,7 +81,10 @@ inline std::string tar_entry(const std::string& name, std::string_view content, 
   if (!size_field.empty()) std::memcpy(&block[124], size_field.data(), 12);
   std::memcpy(&block[136], "15000000000", 12);
   block[156] = type;
-  std::memcpy(&block[257], "ustar\0" "00", 8);
+  std::memcpy(&block[257],
+              "ustar\0"
+              "00",
+              8);
   std::memcpy(&block[345], prefix.data(), std::min<std::size_t>(prefix.size(), 155));
   std::memset(&block[148], ' ', 8);
   unsigned sum = 0;

@@ -16,7 +16,7 @@ struct CallNote {
   std::string group;
   model::StrId op = model::StrId::kEmpty;
   std::int64_t seq = -1;
-  bool completed = false;   // else enqueued
+  bool completed = false;  // else enqueued
   model::SourceRef at;
 };
 

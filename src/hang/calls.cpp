@@ -55,8 +55,8 @@ class Builder {
     const auto key = std::make_tuple(static_cast<std::uint32_t>(ranks), std::string(name), std::string(desc));
     if (const auto found = index_.find(key); found != index_.end()) return found->second;
     const auto id = static_cast<std::uint32_t>(out_.groups.size());
-    out_.groups.push_back({std::string(name), std::string(desc),
-                           ev_.rank_lists[static_cast<std::uint32_t>(ranks)], {}, false});
+    out_.groups.push_back(
+        {std::string(name), std::string(desc), ev_.rank_lists[static_cast<std::uint32_t>(ranks)], {}, false});
     index_.emplace(key, id);
     return id;
   }
@@ -279,7 +279,8 @@ class Builder {
       const bool waits = std::any_of(calls.pending.begin(), calls.pending.end(),
                                      [&](const Call& c) { return c.group == g && c.seq == note.seq; });
       if (!note.completed && !waits) {
-        calls.pending.push_back({.group = g, .rank = rank, .seq = note.seq, .order = note.seq, .op = note.op, .at = note.at});
+        calls.pending.push_back(
+            {.group = g, .rank = rank, .seq = note.seq, .order = note.seq, .op = note.op, .at = note.at});
         calls.known = calls.partial = true;
       }
     }

@@ -18,17 +18,17 @@ namespace holter::hang {
 // launches, which do not compare between ranks).
 struct Call {
   std::uint32_t group = 0;
-  std::int32_t rank = -1;      // global
+  std::int32_t rank = -1;  // global
   std::int64_t seq = -1;
-  std::int64_t order = 0;      // issue order on this rank
+  std::int64_t order = 0;  // issue order on this rank
   model::StrId op = model::StrId::kEmpty;
   std::uint64_t numel_in = 0, numel_out = 0;
   model::ShapeId shape = model::ShapeId::kNone;
   model::FrameListId frames = model::FrameListId::kNone;
-  std::int32_t peer = -1;      // global rank of a send or receive
+  std::int32_t peer = -1;  // global rank of a send or receive
   bool p2p = false;
   bool send = false;
-  bool retired = false;        // timed out
+  bool retired = false;  // timed out
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
   model::SourceRef at;
@@ -36,8 +36,8 @@ struct Call {
 
 // What is known of one rank in one group.
 struct Progress {
-  bool known = false;          // some record says so
-  std::int64_t entered = -1;   // highest collective seq entered; a lower bound when !exact
+  bool known = false;         // some record says so
+  std::int64_t entered = -1;  // highest collective seq entered; a lower bound when !exact
   std::int64_t completed = -1;
   bool exact = false;
 };
@@ -45,15 +45,15 @@ struct Progress {
 struct Group {
   std::string name;
   std::string desc;
-  std::vector<std::int32_t> ranks;     // global, in group order; empty when no record says
+  std::vector<std::int32_t> ranks;  // global, in group order; empty when no record says
   std::map<std::int32_t, Progress> progress;
   bool has_p2p = false;
-  std::string label() const;           // "41 TENSOR_MODEL_PARALLEL_GROUP"
+  std::string label() const;  // "41 TENSOR_MODEL_PARALLEL_GROUP"
 };
 
 struct RankCalls {
-  bool known = false;      // a whole dump, or a watchdog that spoke
-  bool partial = false;    // truncated, or only one group is known
+  bool known = false;         // a whole dump, or a watchdog that spoke
+  bool partial = false;       // truncated, or only one group is known
   std::vector<Call> pending;  // by issue order; front is the oldest
   std::int64_t newest_created_ns = 0;
 };
@@ -61,8 +61,8 @@ struct RankCalls {
 struct CallState {
   std::vector<Group> groups;
   std::map<std::int32_t, RankCalls> ranks;
-  std::vector<std::uint32_t> entry_group;   // group of every Evidence::entries element, kNoGroup
-  std::vector<std::int32_t> entry_rank;     // global rank of every element, -1
+  std::vector<std::uint32_t> entry_group;  // group of every Evidence::entries element, kNoGroup
+  std::vector<std::int32_t> entry_rank;    // global rank of every element, -1
   static constexpr std::uint32_t kNoGroup = 0xffffffff;
   bool from_dumps = false;
   bool from_watchdog = false;

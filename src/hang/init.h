@@ -19,10 +19,10 @@ struct InitMember {
 
 // One communicator over all ranks whose logs show it.
 struct InitGroup {
-  std::string id;                    // commId, or "size 8" when the logs have none
+  std::string id;  // commId, or "size 8" when the logs have none
   std::int32_t size = -1;
-  std::vector<InitMember> members;   // by rank; one per rank, its last attempt
-  model::RankSet unseen;             // ranks of the communicator that no log shows
+  std::vector<InitMember> members;                     // by rank; one per rank, its last attempt
+  model::RankSet unseen;                               // ranks of the communicator that no log shows
   model::InitStage slowest = model::InitStage::kNone;  // of the members seen
   model::InitStage furthest = model::InitStage::kNone;
   bool finished() const { return slowest >= model::InitStage::kComplete; }

@@ -13,12 +13,12 @@
 namespace holter::hang {
 
 struct Job {
-  std::optional<std::int32_t> ranks_expected;  // world size when some evidence says it
+  std::optional<std::int32_t> ranks_expected;   // world size when some evidence says it
   model::RankSet seen;                          // global ranks with any evidence
   model::RankSet with_dump;                     // global ranks with a Flight Recorder dump
   std::map<std::int32_t, std::string> node_of;  // global rank -> node name
   std::map<std::int32_t, std::int32_t> pid_of;
-  std::vector<std::string> nodes;               // all node names seen, sorted
+  std::vector<std::string> nodes;  // all node names seen, sorted
   model::RankSet missing() const {
     return ranks_expected ? model::RankSet::range(0, *ranks_expected - 1) - seen : model::RankSet();
   }

@@ -46,8 +46,8 @@ class Matcher {
     auto [it, is_new] = ops_.try_emplace(op);
     if (is_new) {
       const auto s = semantics_.of(ev_.text(op));
-      it->second = {std::hash<std::string>()(s.family == "barrier" ? "barrier" : op_key(ev_.text(op))),
-                    s.in_must_match, s.out_must_match, s.family != "p2p" && s.family != "coalesced"};
+      it->second = {std::hash<std::string>()(s.family == "barrier" ? "barrier" : op_key(ev_.text(op))), s.in_must_match,
+                    s.out_must_match, s.family != "p2p" && s.family != "coalesced"};
     }
     return it->second;
   }
@@ -153,9 +153,9 @@ class Matcher {
       ranks = ranks | model::RankSet::of(std::move(list));
       if (&side != major && d.minority_call.rank < 0) {
         d.minority_call = *side.second.front();
-        d.kind = side.first.op != major->first.op        ? DivergenceKind::kOtherCall
+        d.kind = side.first.op != major->first.op         ? DivergenceKind::kOtherCall
                  : side.first.sizes != major->first.sizes ? DivergenceKind::kOtherSize
-                                                           : DivergenceKind::kOtherType;
+                                                          : DivergenceKind::kOtherType;
       }
     }
     return d;

@@ -11,16 +11,16 @@
 namespace holter::hang {
 
 enum class DivergenceKind {
-  kOtherCall,     // another operation
-  kOtherSize,     // same operation, other sizes
-  kOtherType,     // same operation and sizes, other dtype
+  kOtherCall,  // another operation
+  kOtherSize,  // same operation, other sizes
+  kOtherType,  // same operation and sizes, other dtype
 };
 
 enum class Shift {
   kNone,
-  kSkipped,    // the minority lacks one or more calls of the majority
-  kExtra,      // the minority made calls that the majority did not
-  kSwapped,    // same calls in another order
+  kSkipped,  // the minority lacks one or more calls of the majority
+  kExtra,    // the minority made calls that the majority did not
+  kSwapped,  // same calls in another order
 };
 
 // At `seq` of `group` the minority made another call than the majority.
@@ -29,12 +29,12 @@ struct Divergence {
   std::int64_t seq = -1;
   DivergenceKind kind = DivergenceKind::kOtherCall;
   Shift shift = Shift::kNone;
-  bool tie = false;                 // no majority: both sides are listed, none is blamed
+  bool tie = false;  // no majority: both sides are listed, none is blamed
   model::RankSet minority;
   model::RankSet majority;
-  Call minority_call;               // one representative each
+  Call minority_call;  // one representative each
   Call majority_call;
-  std::uint32_t later = 0;          // further divergent calls of this group
+  std::uint32_t later = 0;  // further divergent calls of this group
 };
 
 // The first divergence of every group, oldest first.

@@ -12,10 +12,10 @@
 namespace holter::hang {
 
 struct Semantics {
-  std::string family;          // "all_reduce", "p2p"; the name itself when the table does not know it
+  std::string family;  // "all_reduce", "p2p"; the name itself when the table does not know it
   bool in_must_match = false;
   bool out_must_match = false;
-  bool rooted = false;         // the root or the others may leave before the rest
+  bool rooted = false;  // the root or the others may leave before the rest
 };
 
 class SemanticsTable {

@@ -149,7 +149,8 @@ StackForest build_forest(const model::Evidence& evidence, const std::vector<Thre
   return forest;
 }
 
-model::StackForest to_report(const model::Evidence& evidence, const StackForest& forest, const model::RankSet& minority) {
+model::StackForest to_report(const model::Evidence& evidence, const StackForest& forest,
+                             const model::RankSet& minority) {
   constexpr std::size_t kMaxNodes = 4000;
   model::StackForest out;
   const auto& nodes = forest.nodes();
@@ -172,12 +173,14 @@ model::StackForest to_report(const model::Evidence& evidence, const StackForest&
     }
   }
   if (fork != 0) {
-    out.fork_text = fmt::format("{} {} {} the others at {}", minority.size() == 1 ? "rank" : "ranks", minority.to_string(),
-                                minority.size() == 1 ? "leaves" : "leave",
-                                nodes[fork].title.empty() ? frame_text(evidence, nodes[fork].frame) : std::string("the start"));
+    out.fork_text =
+        fmt::format("{} {} {} the others at {}", minority.size() == 1 ? "rank" : "ranks", minority.to_string(),
+                    minority.size() == 1 ? "leaves" : "leave",
+                    nodes[fork].title.empty() ? frame_text(evidence, nodes[fork].frame) : std::string("the start"));
   }
   if (order.size() < nodes.size()) {
-    out.fork_text += fmt::format("{}{} of {} nodes are shown", out.fork_text.empty() ? "" : "; ", out.nodes.size(), nodes.size());
+    out.fork_text +=
+        fmt::format("{}{} of {} nodes are shown", out.fork_text.empty() ? "" : "; ", out.nodes.size(), nodes.size());
   }
   return out;
 }

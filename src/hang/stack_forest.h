@@ -25,11 +25,11 @@ class StackForest {
   static constexpr std::uint32_t kRoot = 0;
 
   struct Node {
-    model::Frame frame;          // line -1 when it differs between stacks
-    std::string title;           // of the root and of thread titles; empty for frames
+    model::Frame frame;  // line -1 when it differs between stacks
+    std::string title;   // of the root and of thread titles; empty for frames
     std::uint32_t parent = 0;
-    std::uint32_t samples = 0;   // stacks that pass here
-    model::RankSet ranks;        // filled by finish()
+    std::uint32_t samples = 0;  // stacks that pass here
+    model::RankSet ranks;       // filled by finish()
     std::vector<std::uint32_t> children;
   };
 
@@ -51,17 +51,17 @@ class StackForest {
     std::vector<model::Frame> frames;
   };
   std::vector<Node> nodes_;
-  std::vector<std::vector<std::int32_t>> leaf_ranks_;              // by node
+  std::vector<std::vector<std::int32_t>> leaf_ranks_;  // by node
   std::map<std::string, std::uint32_t, std::less<>> titles_;
-  std::unordered_map<std::uint64_t, std::vector<Leaf>> stacks_;    // whole stacks by hash
+  std::unordered_map<std::uint64_t, std::vector<Leaf>> stacks_;          // whole stacks by hash
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> edges_;  // (parent, frame) by hash
 };
 
 // Where ranks leave the way of the majority, outermost first.
 struct Fork {
-  std::uint32_t node = 0;    // the last common frame
+  std::uint32_t node = 0;      // the last common frame
   std::uint32_t majority = 0;  // the child that most ranks take
-  model::RankSet leaving;    // ranks that take another child, or end here
+  model::RankSet leaving;      // ranks that take another child, or end here
 };
 // Along the majority of the first title ("main thread"); ties follow the first child.
 std::vector<Fork> find_forks(const StackForest& forest);
@@ -71,6 +71,7 @@ std::uint32_t fork_of(const StackForest& forest, const model::RankSet& minority)
 // Main threads and workers of the job; helper threads are left out.
 StackForest build_forest(const model::Evidence& evidence, const std::vector<ThreadStack>& threads);
 // At most 4,000 nodes, the outermost; fork_text says where the minority leaves and what is left out.
-model::StackForest to_report(const model::Evidence& evidence, const StackForest& forest, const model::RankSet& minority);
+model::StackForest to_report(const model::Evidence& evidence, const StackForest& forest,
+                             const model::RankSet& minority);
 
 }  // namespace holter::hang

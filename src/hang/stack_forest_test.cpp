@@ -14,7 +14,9 @@ TEST(StackForest, merges_by_function_and_file_and_carries_rank_sets) {
   model::Evidence ev;
   StackForest forest;
   for (int r = 0; r < 8; ++r) {
-    const auto stack = r == 5 ? frames(ev, "main@t.py:1;step@t.py:9;load@d.py:4") : frames(ev, r % 2 ? "main@t.py:1;step@t.py:12;all_reduce@dist.py:8" : "main@t.py:1;step@t.py:11;all_reduce@dist.py:8");
+    const auto stack = r == 5 ? frames(ev, "main@t.py:1;step@t.py:9;load@d.py:4")
+                              : frames(ev, r % 2 ? "main@t.py:1;step@t.py:12;all_reduce@dist.py:8"
+                                                 : "main@t.py:1;step@t.py:11;all_reduce@dist.py:8");
     forest.add("main thread", stack, {r});
   }
   forest.finish();
@@ -33,7 +35,8 @@ TEST(StackForest, merges_by_function_and_file_and_carries_rank_sets) {
 TEST(StackForest, the_fork_of_a_set_is_above_its_own_forks) {
   model::Evidence ev;
   StackForest forest;
-  for (int r = 0; r < 6; ++r) forest.add("main thread", frames(ev, "main@t.py:1;train@t.py:9;all_reduce@dist.py:8"), {r});
+  for (int r = 0; r < 6; ++r)
+    forest.add("main thread", frames(ev, "main@t.py:1;train@t.py:9;all_reduce@dist.py:8"), {r});
   forest.add("main thread", frames(ev, "main@t.py:1;train@t.py:9;save@c.py:4"), {6});
   forest.add("main thread", frames(ev, "main@t.py:1;validate@v.py:4"), {7});
   forest.finish();
@@ -60,7 +63,8 @@ TEST(StackForest, report_marks_fork_and_minority) {
 TEST(StackForest, large_forests_are_cut_and_say_so) {
   model::Evidence ev;
   StackForest forest;
-  for (int r = 0; r < 5000; ++r) forest.add("main thread", frames(ev, "main@t.py:1;f" + std::to_string(r) + "@t.py:2"), {r});
+  for (int r = 0; r < 5000; ++r)
+    forest.add("main thread", frames(ev, "main@t.py:1;f" + std::to_string(r) + "@t.py:2"), {r});
   forest.finish();
   const auto report = to_report(ev, forest, {});
   EXPECT_LE(report.nodes.size(), 4000u);

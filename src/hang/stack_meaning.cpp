@@ -48,7 +48,8 @@ struct StackDictionary::Impl {
     const auto text = text_of(ev, f);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (entries[i].patterns.match(text)) it->second.entries.push_back(static_cast<std::uint16_t>(i));
-      if (!entries[i].also.empty() && entries[i].also.match(text)) it->second.also.push_back(static_cast<std::uint16_t>(i));
+      if (!entries[i].also.empty() && entries[i].also.match(text))
+        it->second.also.push_back(static_cast<std::uint16_t>(i));
     }
     it->second.library = library.match(ev.text(f.file));
     return it->second;
@@ -83,7 +84,8 @@ StackMeaning StackDictionary::explain(const model::Evidence& ev, const ThreadSta
   const auto found = [&](Kind kind, std::string_view id = {}, std::string_view not_id = {}) -> StackMatch {
     for (std::size_t e = 0; e < impl.entries.size(); ++e) {
       const auto* rule = impl.entries[e].rule;
-      if (innermost[e] == kNone || rule->kind != kind || (!id.empty() && rule->id != id) || rule->id == not_id) continue;
+      if (innermost[e] == kNone || rule->kind != kind || (!id.empty() && rule->id != id) || rule->id == not_id)
+        continue;
       const bool other = also_count[e] > (also_at[e] == innermost[e] ? 1u : 0u);
       if (!rule->also.empty() && !other) continue;
       return {rule, innermost[e]};
@@ -105,9 +107,9 @@ StackMeaning StackDictionary::explain(const model::Evidence& ev, const ThreadSta
   }
   // Who is inside whom decides: a barrier inside a save waits; a collection inside a barrier works.
   const bool reason_inside = out.reason && out.reason.rule->inside_call;
-  if (out.collective && !reason_inside && (!out.reason || out.collective.frame >= out.reason.frame ||
-                                           out.reason.rule->id.starts_with("user.") ||
-                                           out.reason.rule->id.starts_with("storage."))) {
+  if (out.collective && !reason_inside &&
+      (!out.reason || out.collective.frame >= out.reason.frame || out.reason.rule->id.starts_with("user.") ||
+       out.reason.rule->id.starts_with("storage."))) {
     out.doing = Doing::kCollective;
   } else if (out.device && !reason_inside && (!out.reason || out.device.frame > out.reason.frame)) {
     out.doing = Doing::kDevice;

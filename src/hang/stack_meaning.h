@@ -30,7 +30,7 @@ struct StackMeaning {
   StackMatch collective, device, reason, lock, gil_wait;
   std::vector<const model::StackRule*> phases;  // innermost first
   std::size_t caller = SIZE_MAX;                // innermost frame of the user's code; SIZE_MAX: none
-  bool user_innermost = false;           // the innermost frame is the user's own Python
+  bool user_innermost = false;                  // the innermost frame is the user's own Python
   bool phase(std::string_view name) const;
 };
 

@@ -28,7 +28,8 @@ inline std::vector<model::Frame> frames(model::Evidence& ev, std::string_view te
   return out;
 }
 
-inline model::StackSample& add_main(model::Evidence& ev, std::int32_t rank, std::string_view text, std::int32_t pid = -1) {
+inline model::StackSample& add_main(model::Evidence& ev, std::int32_t rank, std::string_view text,
+                                    std::int32_t pid = -1) {
   auto& s = ev.stacks.emplace_back();
   if (ev.files.empty()) ev.files.push_back({.path = "stacks.txt", .format = "", .version = ""});
   s.at = {model::FileId{0}, model::PosKind::kLine, ev.stacks.size()};

@@ -27,7 +27,10 @@ bool is_python(const StackSample& s) { return has_kind(s.frames, FrameKind::kPyt
 class Joiner {
  public:
   Joiner(const model::Evidence& ev, const Job& job, const model::StackRules& rules)
-      : ev_(ev), main_(rules.main_threads), worker_(rules.worker_threads), helper_(rules.helper_threads),
+      : ev_(ev),
+        main_(rules.main_threads),
+        worker_(rules.worker_threads),
+        helper_(rules.helper_threads),
         interpreter_(rules.interpreter_frames) {
     for (const auto& [rank, pid] : job.pid_of) rank_of_pid_.emplace(pid, rank);
     for (const auto& s : ev.stacks) {
@@ -88,7 +91,8 @@ class Joiner {
   std::vector<Frame> without_interpreter(const std::vector<Frame>& frames) const {
     std::vector<Frame> out;
     out.reserve(frames.size());
-    std::copy_if(frames.begin(), frames.end(), std::back_inserter(out), [&](const Frame& f) { return !is_interpreter(f); });
+    std::copy_if(frames.begin(), frames.end(), std::back_inserter(out),
+                 [&](const Frame& f) { return !is_interpreter(f); });
     return out.empty() ? frames : out;
   }
 
@@ -104,7 +108,9 @@ class Joiner {
       return found;
     };
     const auto python = latest_of(true), native = latest_of(false);
-    out.sample = python >= 0 ? static_cast<std::uint32_t>(python) : native >= 0 ? static_cast<std::uint32_t>(native) : samples.back();
+    out.sample = python >= 0   ? static_cast<std::uint32_t>(python)
+                 : native >= 0 ? static_cast<std::uint32_t>(native)
+                               : samples.back();
     const auto& s = ev_.stacks[out.sample];
     out.ranks = s.ranks;
     if (const auto rank = rank_of(s); out.ranks.empty() && rank >= 0) out.ranks = model::RankSet{rank};

@@ -11,8 +11,8 @@ namespace holter::hang {
 namespace {
 
 using testing::add_main;
-using testing::frames;
 using ::testing::ElementsAre;
+using testing::frames;
 
 const model::StackRules& rules() { return formats::rules::builtin().stacks; }
 
@@ -31,11 +31,13 @@ StackMeaning explain(model::Evidence& ev, std::string_view text) {
 TEST(StackThreads, native_and_python_samples_of_one_thread_are_spliced) {
   model::Evidence ev;
   add_main(ev, 2, "<module>@t.py:1;load@data.py:9", 70);
-  auto& c = add_main(ev, 2, "main;Py_RunMain;_PyEval_EvalFrameDefault;cv::imdecode;__cxa_atexit;__lll_lock_wait_private", 70);
+  auto& c =
+      add_main(ev, 2, "main;Py_RunMain;_PyEval_EvalFrameDefault;cv::imdecode;__cxa_atexit;__lll_lock_wait_private", 70);
   c.tool = ev.intern("gdb");
   const auto threads = join_threads(ev, {}, rules());
   ASSERT_EQ(threads.size(), 1u);
-  EXPECT_THAT(functions(ev, threads[0]), ElementsAre("<module>", "load", "cv::imdecode", "__cxa_atexit", "__lll_lock_wait_private"));
+  EXPECT_THAT(functions(ev, threads[0]),
+              ElementsAre("<module>", "load", "cv::imdecode", "__cxa_atexit", "__lll_lock_wait_private"));
   EXPECT_EQ(threads[0].motion, Motion::kOnce) << "two tools are no two samples";
 }
 
@@ -84,7 +86,8 @@ TEST(StackThreads, a_dump_without_thread_names_has_its_main_thread_at_module) {
 
 TEST(StackDictionary, a_barrier_inside_a_save_waits_and_a_save_writes) {
   model::Evidence ev;
-  const auto waits = explain(ev, "<module>@t.py:1;save_checkpoint@t.py:9;barrier@torch/distributed/distributed_c10d.py:4");
+  const auto waits =
+      explain(ev, "<module>@t.py:1;save_checkpoint@t.py:9;barrier@torch/distributed/distributed_c10d.py:4");
   EXPECT_EQ(waits.doing, Doing::kCollective);
   EXPECT_TRUE(waits.phase("save"));
   const auto writes = explain(ev, "<module>@t.py:1;save_checkpoint@t.py:9;_save@torch/serialization.py:4");
@@ -103,8 +106,10 @@ TEST(StackDictionary, families) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"<module>@t.py:1;_map_single@datasets/arrow_dataset.py:4;tokenize_fn@prep.py:3", "barrier_long_prep"},
       {"<module>@t.py:1;build_sample_idx@gpt_dataset.py:3", "barrier_long_prep"},
-      {"<module>@t.py:1;compile_fx@torch/_inductor/compile_fx.py:3;precompile@torch/_inductor/select_algorithm.py:1", "compile_skew"},
-      {"<module>@t.py:1;_next_data@torch/utils/data/dataloader.py:3;_try_get_data@torch/utils/data/dataloader.py:1", "dataloader_deadlock"},
+      {"<module>@t.py:1;compile_fx@torch/_inductor/compile_fx.py:3;precompile@torch/_inductor/select_algorithm.py:1",
+       "compile_skew"},
+      {"<module>@t.py:1;_next_data@torch/utils/data/dataloader.py:3;_try_get_data@torch/utils/data/dataloader.py:1",
+       "dataloader_deadlock"},
       {"<module>@t.py:1;destroy_process_group@torch/distributed/distributed_c10d.py:1;ncclCommAbort", "teardown_order"},
       {"<module>@t.py:1;f@t.py:2;nfs_wait_bit_killable", "storage_slow"},
       {"<module>@t.py:1;get_object@botocore/client.py:2;readinto@socket.py:7", "object_store_throttled"},
@@ -123,9 +128,11 @@ TEST(StackDictionary, families) {
 }
 
 TEST(StackDictionary, waits) {
-  for (const auto* text : {"<module>@t.py:1;all_reduce@torch/distributed/distributed_c10d.py:2", "main;c10d::Work::wait;pthread_cond_wait",
-                           "<module>@t.py:1;recv_forward@megatron/p2p_communication.py:2", "<module>@t.py:1;get@torch/distributed/rendezvous.py:2",
-                           "<module>@t.py:1;broadcast_one_to_all@multihost_utils.py:2"}) {
+  for (const auto* text :
+       {"<module>@t.py:1;all_reduce@torch/distributed/distributed_c10d.py:2", "main;c10d::Work::wait;pthread_cond_wait",
+        "<module>@t.py:1;recv_forward@megatron/p2p_communication.py:2",
+        "<module>@t.py:1;get@torch/distributed/rendezvous.py:2",
+        "<module>@t.py:1;broadcast_one_to_all@multihost_utils.py:2"}) {
     model::Evidence ev;
     EXPECT_EQ(explain(ev, text).doing, Doing::kCollective) << text;
   }

@@ -37,8 +37,11 @@ class JobMaker {
     return *this;
   }
   JobMaker& status(const std::string& group, std::int64_t enqueued, std::int64_t completed) {
-    ev.dumps.back().statuses.push_back({.pg_id = 0, .group_name = ev.intern(group), .last_enqueued = enqueued,
-                                        .last_started = -1, .last_completed = completed});
+    ev.dumps.back().statuses.push_back({.pg_id = 0,
+                                        .group_name = ev.intern(group),
+                                        .last_enqueued = enqueued,
+                                        .last_started = -1,
+                                        .last_completed = completed});
     return *this;
   }
   // A pending call, or a completed one.

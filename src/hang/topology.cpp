@@ -96,7 +96,8 @@ std::string_view field(const model::Evidence& ev, const model::Event& e, std::st
 
 // Neighbours that an error of `rank` can mean. A failed send means the next rank; a failed receive the
 // previous one; a connection that was closed either.
-std::set<std::int32_t> meant(const model::Evidence& ev, const CommTopology& t, const model::Event& e, std::int32_t rank) {
+std::set<std::int32_t> meant(const model::Evidence& ev, const CommTopology& t, const model::Event& e,
+                             std::int32_t rank) {
   std::set<std::int32_t> out;
   const auto call = field(ev, e, "call");
   for (const auto& ring : t.rings) {
@@ -131,7 +132,8 @@ std::optional<LostPeer> find_lost_peer(const model::Evidence& ev, const CommTopo
     const auto [it, is_new] = means.emplace(rank, now);
     if (is_new) first[rank] = &e;
     else if (std::set<std::int32_t> both; !now.empty()) {
-      std::set_intersection(it->second.begin(), it->second.end(), now.begin(), now.end(), std::inserter(both, both.end()));
+      std::set_intersection(it->second.begin(), it->second.end(), now.begin(), now.end(),
+                            std::inserter(both, both.end()));
       if (!both.empty()) it->second = both;
     }
   }

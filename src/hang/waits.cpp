@@ -17,11 +17,11 @@ struct Node {
   std::int64_t seq = -1;
   bool p2p = false;
   Call sample;
-  std::vector<std::int32_t> waiters;   // this is their oldest pending call
-  std::vector<std::int32_t> late;      // known not to have entered
-  std::vector<std::int32_t> busy;      // entered, but an older call of theirs is pending
-  std::vector<std::int32_t> unknown;   // no evidence
-  std::vector<std::int32_t> passed;    // finished it
+  std::vector<std::int32_t> waiters;  // this is their oldest pending call
+  std::vector<std::int32_t> late;     // known not to have entered
+  std::vector<std::int32_t> busy;     // entered, but an older call of theirs is pending
+  std::vector<std::int32_t> unknown;  // no evidence
+  std::vector<std::int32_t> passed;   // finished it
 };
 
 class WaitBuilder {
@@ -202,7 +202,9 @@ class WaitBuilder {
     const auto is_p2p = [](const Node* n) { return n->p2p; };
     const auto p2p = static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), is_p2p));
     Origin o;
-    o.kind = p2p == calls.size() ? OriginKind::kP2pCycle : p2p > 0 ? OriginKind::kP2pUnmatched : OriginKind::kGroupCycle;
+    o.kind = p2p == calls.size() ? OriginKind::kP2pCycle
+             : p2p > 0           ? OriginKind::kP2pUnmatched
+                                 : OriginKind::kGroupCycle;
     std::set<std::int32_t> inside;
     for (const auto v : vertices) {
       if (rank_of_[v] >= 0) inside.insert(rank_of_[v]);
@@ -377,9 +379,9 @@ class WaitBuilder {
   WaitGraph out_;
   std::vector<Node> nodes_;
   std::map<std::int32_t, std::size_t> node_of_;
-  std::vector<std::vector<std::uint32_t>> graph_;   // nodes first, then ranks
+  std::vector<std::vector<std::uint32_t>> graph_;  // nodes first, then ranks
   std::vector<std::vector<std::uint32_t>> reverse_;
-  std::vector<std::int32_t> rank_of_;               // -1 for a node
+  std::vector<std::int32_t> rank_of_;  // -1 for a node
   std::map<std::int32_t, std::uint32_t> vertex_of_;
   std::vector<std::uint32_t> components_;
   std::vector<const Node*> silent_nodes_;

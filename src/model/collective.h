@@ -72,7 +72,7 @@ struct FrStatus {
 struct ProxyOp {
   StrId comm = StrId::kEmpty;  // commHash
   std::int32_t channel = -1;
-  std::int32_t peer = -1;      // rank in the communicator
+  std::int32_t peer = -1;  // rank in the communicator
   std::int64_t op_count = -1;
   std::int32_t steps = -1;
   std::int32_t posted = -1, received = -1, transmitted = -1, done_steps = -1;

@@ -41,7 +41,7 @@ struct Event {
   std::int32_t attempt = -1;
   StrId text = StrId::kEmpty;  // verbatim first line, without wrapping, bounded
   std::vector<std::pair<StrId, StrId>> fields;
-  std::uint32_t repeats = 1;   // the log itself says it was repeated, or we folded equal lines
+  std::uint32_t repeats = 1;  // the log itself says it was repeated, or we folded equal lines
 };
 
 // What one rank's watchdog said of one group (facts: ProcessGroupNCCL log lines of all eras).

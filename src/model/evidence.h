@@ -27,9 +27,9 @@ struct Evidence {
 
   std::vector<FrDump> dumps;
   std::vector<FrEntry> entries;
-  std::vector<Shape> shapes{Shape{}};                          // ShapeId indexes it
-  std::vector<std::vector<std::int32_t>> rank_lists{{}};       // RankListId indexes it
-  std::vector<std::vector<Frame>> frame_lists{{}};             // FrameListId; innermost first, as recorded
+  std::vector<Shape> shapes{Shape{}};                     // ShapeId indexes it
+  std::vector<std::vector<std::int32_t>> rank_lists{{}};  // RankListId indexes it
+  std::vector<std::vector<Frame>> frame_lists{{}};        // FrameListId; innermost first, as recorded
 
   std::vector<Event> events;
   std::vector<WatchdogRecord> watchdog;

@@ -18,18 +18,18 @@ struct Fact {
   StrId subject = StrId::kEmpty;  // a GPU, port, device or file it is about
   StrId key = StrId::kEmpty;
   StrId value = StrId::kEmpty;
-  double number = 0;              // when has_number
+  double number = 0;  // when has_number
   bool has_number = false;
   StrId context = StrId::kEmpty;
-  StrId text = StrId::kEmpty;     // the line, verbatim, bounded
+  StrId text = StrId::kEmpty;  // the line, verbatim, bounded
   GlobalRank rank = GlobalRank::kNone;
 };
 
 struct Table {
-  SourceRef at;                            // header line
+  SourceRef at;  // header line
   std::vector<StrId> columns;
-  std::vector<std::vector<StrId>> rows;    // as many cells as columns
-  std::vector<std::uint64_t> lines;        // line of each row
+  std::vector<std::vector<StrId>> rows;  // as many cells as columns
+  std::vector<std::uint64_t> lines;      // line of each row
 };
 
 }  // namespace holter::model

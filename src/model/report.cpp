@@ -14,8 +14,8 @@ const char* name_of(Enum e, const std::array<const char*, N>& names) {
 }  // namespace
 
 const char* to_string(VerdictKind k) {
-  static constexpr std::array names{"hang", "slow", "crash", "init", "config", "external", "node_fault",
-                                    "numeric", "memory", "accuracy", "latency", "none", "undetermined"};
+  static constexpr std::array names{"hang",    "slow",   "crash",    "init",    "config", "external",    "node_fault",
+                                    "numeric", "memory", "accuracy", "latency", "none",   "undetermined"};
   return name_of(k, names);
 }
 const char* to_string(Certainty c) {

@@ -15,8 +15,19 @@
 namespace holter::model {
 
 enum class VerdictKind {
-  kHang, kSlow, kCrash, kInit, kConfig, kExternal, kNodeFault, kNumeric, kMemory, kAccuracy, kLatency,
-  kNone, kUndetermined,
+  kHang,
+  kSlow,
+  kCrash,
+  kInit,
+  kConfig,
+  kExternal,
+  kNodeFault,
+  kNumeric,
+  kMemory,
+  kAccuracy,
+  kLatency,
+  kNone,
+  kUndetermined,
 };
 enum class Certainty { kConfirmed, kLikely, kInconclusive, kNoFault };
 enum class Restart { kNow, kAfterEvidence, kNo, kUnknown };
@@ -40,15 +51,15 @@ std::optional<Severity> parse_severity(std::string_view name);
 struct Culprit {
   CulpritKind kind = CulpritKind::kSoftware;
   std::optional<std::int32_t> rank;
-  std::string node;   // "" unknown
-  std::string gpu;    // PCI address or index
-  std::string peer;   // the other end of a link
-  std::string name;   // group, port "ib06/mlx5_3 port 1", process, setting or code place
+  std::string node;  // "" unknown
+  std::string gpu;   // PCI address or index
+  std::string peer;  // the other end of a link
+  std::string name;  // group, port "ib06/mlx5_3 port 1", process, setting or code place
 };
 
 // Bytes that exist. `text` is verbatim and bounded to 400 bytes.
 struct Citation {
-  std::string id;      // "E1", assigned by the ranking
+  std::string id;  // "E1", assigned by the ranking
   SourceRef at;
   std::string source;  // path of the file, assigned by the ranking from `at`
   std::string text;
@@ -72,29 +83,29 @@ enum class Depth {
 };
 
 struct Finding {
-  std::string id;           // "F1", assigned by the ranking
-  std::string cause;        // id of rules/causes.csv
-  std::string title;        // one sentence that names the culprit and the reason
+  std::string id;     // "F1", assigned by the ranking
+  std::string cause;  // id of rules/causes.csv
+  std::string title;  // one sentence that names the culprit and the reason
   Role role = Role::kContributing;
   Certainty certainty = Certainty::kInconclusive;
-  double confidence = 0;    // 0..1: 0.9 a direct statement or terminal flag, 0.7 strong, 0.5 suggestive, 0.3 weak
+  double confidence = 0;  // 0..1: 0.9 a direct statement or terminal flag, 0.7 strong, 0.5 suggestive, 0.3 weak
   Severity severity = Severity::kApplication;
   Owner owner = Owner::kUnknown;
   VerdictKind kind = VerdictKind::kUndetermined;
   Restart restart = Restart::kUnknown;
   std::vector<Culprit> culprits;
-  std::vector<std::string> explains;   // ids of findings
+  std::vector<std::string> explains;  // ids of findings
   std::vector<Citation> evidence;
   std::vector<Citation> against;
   std::vector<Action> actions;
-  std::vector<std::string> needs;      // what would confirm or refute it
+  std::vector<std::string> needs;  // what would confirm or refute it
   std::vector<std::string> exclude_nodes;
 
   // For the ranking only.
   Depth depth = Depth::kReason;
-  bool local = false;                  // a local reason (not "peer", "remote", "timeout")
-  std::int64_t first_ns = 0;           // earliest comparable time of its evidence; 0 unknown
-  RankSet ranks;                       // global ranks it is about
+  bool local = false;                        // a local reason (not "peer", "remote", "timeout")
+  std::int64_t first_ns = 0;                 // earliest comparable time of its evidence; 0 unknown
+  RankSet ranks;                             // global ranks it is about
   std::vector<std::string> explains_causes;  // causes that it makes secondary wherever they appear
 };
 
@@ -108,14 +119,14 @@ struct TimelineEvent {
   std::int64_t ns = 0;
   std::int64_t error_ns = 0;
   std::string what;
-  std::string who;     // "rank 3", "gn2"
+  std::string who;       // "rank 3", "gn2"
   std::string evidence;  // citation id or source:line
 };
 
 struct GroupSummary {
-  std::string name;    // "41 TENSOR_MODEL_PARALLEL_GROUP"
+  std::string name;  // "41 TENSOR_MODEL_PARALLEL_GROUP"
   std::vector<std::int32_t> ranks;
-  std::string state;   // "completed 42805, 3 of 16 entered 42806"
+  std::string state;  // "completed 42805, 3 of 16 entered 42806"
 };
 
 // One rank's calls in one group for the timeline of collectives.
@@ -130,21 +141,21 @@ struct CallSpan {
 
 // A node of the merged stack tree; children follow by index.
 struct StackNode {
-  std::string frame;        // "function (file:line)"
+  std::string frame;  // "function (file:line)"
   RankSet ranks;
   std::uint32_t samples = 0;
   std::vector<std::uint32_t> children;
-  bool fork = false;        // here the minority leaves the majority
+  bool fork = false;  // here the minority leaves the majority
   bool minority = false;
 };
 struct StackForest {
-  std::vector<StackNode> nodes;        // nodes[0] is the root "all" when not empty
+  std::vector<StackNode> nodes;  // nodes[0] is the root "all" when not empty
   std::string fork_text;
 };
 
 struct TopologyEdge {
-  std::int32_t from = -1, to = -1;   // ranks of the communicator
-  std::string kind;                  // "ring", "tree"
+  std::int32_t from = -1, to = -1;  // ranks of the communicator
+  std::string kind;                 // "ring", "tree"
   std::int32_t channel = -1;
   std::string via;
   bool broken = false;

@@ -19,17 +19,17 @@ struct CauseInfo {
 
 // A known error text: rules/signatures/*.toml.
 struct Signature {
-  std::string id;                   // "torch.store.recv_failed"
-  std::vector<std::string> patterns;  // RE2; named groups become event fields
-  std::vector<std::string> examples;  // lines that match, written for the test
-  std::string meaning;              // one sentence for people
+  std::string id;                        // "torch.store.recv_failed"
+  std::vector<std::string> patterns;     // RE2; named groups become event fields
+  std::vector<std::string> examples;     // lines that match, written for the test
+  std::string meaning;                   // one sentence for people
   std::map<std::string, double> causes;  // votes: cause id -> 0..1
-  bool secondary = false;           // says peer, remote, connection, timeout: never a first cause
-  std::string severity;             // of model::Severity; "" = application
-  std::string owner;                // of model::Owner
-  std::vector<std::string> actions; // what to do, most useful first
-  std::vector<std::string> needs;   // what would confirm it
-  std::string source_url_or_note;   // where the text is known from
+  bool secondary = false;                // says peer, remote, connection, timeout: never a first cause
+  std::string severity;                  // of model::Severity; "" = application
+  std::string owner;                     // of model::Owner
+  std::vector<std::string> actions;      // what to do, most useful first
+  std::vector<std::string> needs;        // what would confirm it
+  std::string source_url_or_note;        // where the text is known from
 };
 
 // What a frame of a stack means: rules/stacks.toml. The first entry of the file that matches wins.
@@ -50,9 +50,9 @@ struct StackRule {
   std::string cause;                  // id of causes.csv; empty for kCollective and others
   double confidence = 0.5;            // of the cause, when others provably wait
   std::string owner;
-  std::string phase;                  // kPhase
-  bool long_work = false;             // legitimate work that only takes long: says "progressing" when it moves
-  bool inside_call = false;           // a reason even below the frame of a collective
+  std::string phase;         // kPhase
+  bool long_work = false;    // legitimate work that only takes long: says "progressing" when it moves
+  bool inside_call = false;  // a reason even below the frame of a collective
   std::vector<std::string> actions;
   std::vector<std::string> needs;
 };
@@ -74,7 +74,7 @@ struct Rules {
   std::vector<CauseInfo> causes;
   std::vector<Signature> signatures;
   StackRules stacks;
-  std::map<std::string, RuleTable, std::less<>> tables;  // by path below rules/: "xid/xid.csv"
+  std::map<std::string, RuleTable, std::less<>> tables;   // by path below rules/: "xid/xid.csv"
   std::map<std::string, std::string, std::less<>> texts;  // every other file, verbatim
 
   const CauseInfo* cause(std::string_view id) const {

@@ -28,15 +28,15 @@ enum class FileStatus : std::uint8_t {
 };
 
 struct SourceFile {
-  std::string path;             // as shown: relative to the given folder; archive!member for members
-  std::string format;           // name of the reader; empty when unread
-  std::string version;          // of the format, when it says so
+  std::string path;     // as shown: relative to the given folder; archive!member for members
+  std::string format;   // name of the reader; empty when unread
+  std::string version;  // of the format, when it says so
   FileStatus status = FileStatus::kUnread;
-  std::string note;             // why it is unread or partial, for people
-  std::uint64_t bytes = 0;      // after decompression
-  std::int64_t modified_ns = 0;  // file time; 0 unknown
+  std::string note;                             // why it is unread or partial, for people
+  std::uint64_t bytes = 0;                      // after decompression
+  std::int64_t modified_ns = 0;                 // file time; 0 unknown
   std::map<std::string, std::uint64_t> counts;  // what was found: "entries", "lines", "events"
-  std::uint64_t lines = 0;      // of text
+  std::uint64_t lines = 0;                      // of text
   // Hints from name and folder, never trusted over content.
   GlobalRank name_rank = GlobalRank::kNone;
   StrId name_node = StrId::kEmpty;

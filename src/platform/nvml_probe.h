@@ -9,9 +9,9 @@
 namespace holter::platform {
 
 struct NvmlAnswer {
-  int devices = -1;    // -1: unknown
+  int devices = -1;  // -1: unknown
   std::string driver;
-  std::string error;   // why there is no answer
+  std::string error;  // why there is no answer
 };
 
 NvmlAnswer ask_nvml(std::chrono::milliseconds deadline);

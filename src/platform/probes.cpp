@@ -44,7 +44,8 @@ class Checks {
     ras();
     dumps();
     tool("scheduler.slurm", "ask Slurm about a job", "squeue", "run on a host with the Slurm client, or give its logs");
-    tool("scheduler.kubernetes", "ask Kubernetes about a pod", "kubectl", "install kubectl, or give its logs and events");
+    tool("scheduler.kubernetes", "ask Kubernetes about a pod", "kubectl",
+         "install kubectl, or give its logs and events");
     return std::move(out_);
   }
 
@@ -74,7 +75,8 @@ class Checks {
   }
 
   void add(std::string name, std::string what, State state, std::string detail, std::string hint) {
-    out_.push_back({std::move(name), std::move(what), state, std::move(detail), state == State::kYes ? "" : std::move(hint)});
+    out_.push_back(
+        {std::move(name), std::move(what), state, std::move(detail), state == State::kYes ? "" : std::move(hint)});
   }
 
   // Documentation/admin-guide/LSM/Yama.rst of the kernel: 0 same user, 1 descendants, 2 admin, 3 never.
@@ -95,15 +97,16 @@ class Checks {
     const bool device = ::access(below("dev/kmsg").c_str(), R_OK) == 0;
     add("kernel.log", "read kernel messages (Xid, OOM killer, file system errors)",
         device && (cap || open) ? State::kYes : State::kNo,
-        fmt::format("/dev/kmsg {}, dmesg_restrict {}, CAP_SYSLOG {}", device ? "readable" : "not readable", open ? 0 : 1,
-                    cap ? "present" : "absent"),
+        fmt::format("/dev/kmsg {}, dmesg_restrict {}, CAP_SYSLOG {}", device ? "readable" : "not readable",
+                    open ? 0 : 1, cap ? "present" : "absent"),
         "run dmesg -T on the host as root and give the file, or add CAP_SYSLOG and mount /dev/kmsg");
   }
 
   void tool(std::string name, std::string what, const char* program, std::string hint) {
     const std::string folders = variable("PATH");
     for (const auto folder : base::split(folders, ':')) {
-      const auto path = folder.empty() ? std::string() : below(fs::path(folder).relative_path().string() + "/" + program);
+      const auto path =
+          folder.empty() ? std::string() : below(fs::path(folder).relative_path().string() + "/" + program);
       if (!path.empty() && ::access(path.c_str(), X_OK) == 0) {
         return add(std::move(name), std::move(what), State::kYes, fmt::format("{}/{}", folder, program), "");
       }
@@ -116,15 +119,17 @@ class Checks {
     const auto answer = ask_nvml(std::chrono::seconds(5));
     const bool good = answer.devices > 0;
     add("gpu.nvml", "ask the GPUs (NVML)", good ? State::kYes : State::kNo,
-        good ? fmt::format("{} GPUs, driver {}", answer.devices, answer.driver)
-             : answer.error.empty() ? "no GPU found" : answer.error,
+        good                   ? fmt::format("{} GPUs, driver {}", answer.devices, answer.driver)
+        : answer.error.empty() ? "no GPU found"
+                               : answer.error,
         "install the NVIDIA driver, or in a container use the NVIDIA runtime with the utility capability");
   }
 
   void infiniband() {
     std::error_code error;
     std::size_t ports = 0;
-    for (fs::directory_iterator at(below("sys/class/infiniband"), error), end; !error && at != end; at.increment(error)) {
+    for (fs::directory_iterator at(below("sys/class/infiniband"), error), end; !error && at != end;
+         at.increment(error)) {
       ++ports;
     }
     add("network.infiniband", "read InfiniBand and RoCE counters", ports ? State::kYes : State::kNo,
@@ -169,7 +174,8 @@ class Checks {
     if (prefix.empty()) prefix = variable("TORCH_NCCL_DEBUG_INFO_TEMP_FILE");
     std::vector<std::string> candidates{prefix};
     if (prefix.empty()) {
-      const std::string cache = variable("XDG_CACHE_HOME").empty() ? variable("HOME") + "/.cache" : variable("XDG_CACHE_HOME");
+      const std::string cache =
+          variable("XDG_CACHE_HOME").empty() ? variable("HOME") + "/.cache" : variable("XDG_CACHE_HOME");
       candidates = {cache + "/torch/comm_lib_trace_rank_", "/tmp/nccl_trace_rank_"};
     }
     for (const auto& candidate : candidates) {
@@ -179,7 +185,8 @@ class Checks {
                    fmt::format("{} files {}*", count, candidate), "");
       }
     }
-    add("dumps.flight-recorder", "find Flight Recorder dumps", State::kLimited, fmt::format("no file {}*", candidates[0]),
+    add("dumps.flight-recorder", "find Flight Recorder dumps", State::kLimited,
+        fmt::format("no file {}*", candidates[0]),
         "they appear after a timeout when TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1; "
         "on a cluster they are on each host");
   }

@@ -13,8 +13,8 @@ enum class State { kYes, kLimited, kNo };
 const char* to_string(State);
 
 struct Probe {
-  std::string name;    // "stacks.ptrace"
-  std::string what;    // "read stacks of running processes"
+  std::string name;  // "stacks.ptrace"
+  std::string what;  // "read stacks of running processes"
   State state = State::kNo;
   std::string detail;  // what was found
   std::string hint;    // what to do about it; empty when kYes

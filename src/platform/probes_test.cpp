@@ -79,7 +79,8 @@ TEST_F(Probes, DumpsAreFoundByPrefix) {
   put("tmp/nccl_trace_rank_0", "x");
   EXPECT_EQ(probe("dumps.flight-recorder").state, State::kYes);
   put("scratch/fr_0", "x");
-  EXPECT_THAT(probe("dumps.flight-recorder", {{"TORCH_FR_DUMP_TEMP_FILE", "/scratch/fr_"}}).detail, HasSubstr("1 files"));
+  EXPECT_THAT(probe("dumps.flight-recorder", {{"TORCH_FR_DUMP_TEMP_FILE", "/scratch/fr_"}}).detail,
+              HasSubstr("1 files"));
 }
 
 }  // namespace

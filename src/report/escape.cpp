@@ -14,7 +14,10 @@ std::size_t sequence_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = at(0);
   if (lead < 0x80) return 1;
-  const std::size_t n = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  const std::size_t n = lead >= 0xC2 && lead <= 0xDF   ? 2
+                        : (lead & 0xF0) == 0xE0        ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
   if (n == 0 || text.size() < n) return 0;
   for (std::size_t i = 1; i < n; ++i) {
     if ((at(i) & 0xC0) != 0x80) return 0;
@@ -89,7 +92,8 @@ std::string markdown(std::string_view text) {
     else out += c;
   }
   // "www." links without a colon.
-  for (std::size_t at = out.find("www."); at != std::string::npos; at = out.find("www.", at + 7)) out.replace(at, 4, "www&#46;");
+  for (std::size_t at = out.find("www."); at != std::string::npos; at = out.find("www.", at + 7))
+    out.replace(at, 4, "www&#46;");
   return out;
 }
 

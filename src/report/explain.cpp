@@ -18,7 +18,8 @@ struct FaultTable {
   std::string_view kind, path;
   std::string_view title_columns[2];  // the first that is not empty
 };
-constexpr FaultTable kFaultTables[] = {{"xid", "xid/xid.csv", {"meaning", "mnemonic"}}, {"sxid", "xid/sxid.csv", {"name", "driver_enum"}}};
+constexpr FaultTable kFaultTables[] = {{"xid", "xid/xid.csv", {"meaning", "mnemonic"}},
+                                       {"sxid", "xid/sxid.csv", {"name", "driver_enum"}}};
 
 // "Xid: 79" -> {"xid", "79"}; a number alone has no kind.
 std::pair<std::string, std::string> split_number(std::string_view word) {
@@ -143,19 +144,22 @@ std::string explain_json(const std::vector<Knowledge>& found) {
   JsonOut out;
   out.object([&] {
     out.field("schema", "holter.explain/1");
-    out.array("found", found, [&](const Knowledge& k) {
-      out.object([&] {
-        out.field("kind", k.kind);
-        out.field("id", k.id);
-        out.field("title", k.title);
-        out.array("fields", k.fields, [&](const auto& f) {
+    out.array(
+        "found", found,
+        [&](const Knowledge& k) {
           out.object([&] {
-            out.field("name", f.first);
-            out.field("value", f.second);
+            out.field("kind", k.kind);
+            out.field("id", k.id);
+            out.field("title", k.title);
+            out.array("fields", k.fields, [&](const auto& f) {
+              out.object([&] {
+                out.field("name", f.first);
+                out.field("value", f.second);
+              });
+            });
           });
-        });
-      });
-    }, true);
+        },
+        true);
   });
   return out.take();
 }

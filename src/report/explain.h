@@ -12,8 +12,8 @@
 namespace holter::report {
 
 struct Knowledge {
-  std::string kind;   // "cause", "xid", "sxid", "signature"
-  std::string id;     // "nic_link_flap", "79"
+  std::string kind;  // "cause", "xid", "sxid", "signature"
+  std::string id;    // "nic_link_flap", "79"
   std::string title;
   std::vector<std::pair<std::string, std::string>> fields;  // name as in the table, value
 };

@@ -30,7 +30,8 @@ std::string policy() {
     auto& list = std::string_view(f.path).ends_with(".css") ? style : script;
     list += fmt::format(" 'sha256-{}'", f.sha256);
   }
-  return fmt::format("default-src 'none'; base-uri 'none'; form-action 'none'; style-src{}; script-src{}", style, script);
+  return fmt::format("default-src 'none'; base-uri 'none'; form-action 'none'; style-src{}; script-src{}", style,
+                     script);
 }
 
 std::string assets(std::string_view ending, std::string_view element) {
@@ -45,8 +46,9 @@ std::string assets(std::string_view ending, std::string_view element) {
 
 void section(std::string& out, std::string_view id, std::string_view title, const std::string& body) {
   if (body.empty()) return;
-  out += fmt::format("<section id=\"{}\"><h2>{} <a class=\"anchor\" href=\"#{}\" aria-label=\"link to this section\">#</a></h2>\n{}</section>\n",
-                     id, title, id, body);
+  out += fmt::format(
+      "<section id=\"{}\"><h2>{} <a class=\"anchor\" href=\"#{}\" aria-label=\"link to this section\">#</a></h2>\n{}</section>\n",
+      id, title, id, body);
 }
 
 constexpr std::string_view kTimeline =

@@ -63,7 +63,8 @@ class Calls {
       lanes_[it->second].calls.push_back(std::move(calls));
     }
     // The few that differ first: among them is the culprit.
-    std::stable_sort(lanes_.begin(), lanes_.end(), [](const Lane& a, const Lane& b) { return a.ranks.size() < b.ranks.size(); });
+    std::stable_sort(lanes_.begin(), lanes_.end(),
+                     [](const Lane& a, const Lane& b) { return a.ranks.size() < b.ranks.size(); });
   }
 
   void write(JsonOut& out) {
@@ -83,7 +84,8 @@ class Calls {
  private:
   std::string behaviour(const std::vector<const model::CallSpan*>& calls) const {
     std::string key;
-    for (const auto* c : calls) fmt::format_to(std::back_inserter(key), "{}\x1f{}\x1f{}\x1f{}\x1e", role_of(c->group), c->op, c->seq, c->state);
+    for (const auto* c : calls)
+      fmt::format_to(std::back_inserter(key), "{}\x1f{}\x1f{}\x1f{}\x1e", role_of(c->group), c->op, c->seq, c->state);
     return key;
   }
   // Microseconds after the first call; -1 unknown.
@@ -102,7 +104,8 @@ class Calls {
           start[0] = std::min(start[0], s), start[1] = std::max(start[1], s);
           end[0] = std::min(end[0], e), end[1] = std::max(end[1], e);
         }
-        flat.insert(flat.end(), {names_.id(role_of(c.group)), names_.id(c.op), c.seq, names_.id(c.state), start[0], start[1], end[0], end[1]});
+        flat.insert(flat.end(), {names_.id(role_of(c.group)), names_.id(c.op), c.seq, names_.id(c.state), start[0],
+                                 start[1], end[0], end[1]});
       }
       out.array("calls", flat, [&](std::int64_t v) { out.number(v); }, true);
       const std::size_t cost = lane.ranks.size() * lane.calls[0].size();
@@ -125,7 +128,8 @@ class Calls {
 
 void write_stacks(JsonOut& out, const model::Report& r) {
   const auto& all = r.stacks.nodes;
-  const std::vector<model::StackNode> cut(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kNodeBudget)));
+  const std::vector<model::StackNode> cut(all.begin(),
+                                          all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kNodeBudget)));
   out.array("stacks", cut, [&](const model::StackNode& n) {
     out.object([&] {
       out.field("f", n.frame.empty() ? "(no name)" : one_line(n.frame));

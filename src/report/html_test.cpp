@@ -28,9 +28,12 @@ std::size_t count(const std::string& text, std::string_view part) {
 
 TEST(Html, is_one_file_that_fetches_nothing) {
   const auto page = to_html(testing::hang(64));
-  EXPECT_THAT(page, AllOf(HasSubstr("default-src 'none'"), HasSubstr("script-src 'sha256-"), Not(HasSubstr("unsafe-inline"))));
-  for (const auto* part : {"src=", "http://", "https://", "url(", "@import", " style=\"", "onclick"}) EXPECT_THAT(page, Not(HasSubstr(part)));
-  EXPECT_THAT(page, AllOf(HasSubstr("rank 26 on gpu3, GPU 3"), HasSubstr("id=\"E2\""), HasSubstr("<mark>nfs: server 10.20.0.9 not responding")));
+  EXPECT_THAT(
+      page, AllOf(HasSubstr("default-src 'none'"), HasSubstr("script-src 'sha256-"), Not(HasSubstr("unsafe-inline"))));
+  for (const auto* part : {"src=", "http://", "https://", "url(", "@import", " style=\"", "onclick"})
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  EXPECT_THAT(page, AllOf(HasSubstr("rank 26 on gpu3, GPU 3"), HasSubstr("id=\"E2\""),
+                          HasSubstr("<mark>nfs: server 10.20.0.9 not responding")));
 }
 
 TEST(Html, hostile_text_stays_text) {
@@ -87,14 +90,17 @@ TEST(Html, every_text_colour_has_contrast) {
   css.resize(css.find("@media print"));
   int themes = 0;
   for (auto at = css.find("--ground: #"); at != std::string::npos; at = css.find("--ground: #", at + 1), ++themes) {
-    const auto value = [&](const std::string& name) { return css.substr(css.find("--" + name + ": #", at) + name.size() + 4, 7); };
+    const auto value = [&](const std::string& name) {
+      return css.substr(css.find("--" + name + ": #", at) + name.size() + 4, 7);
+    };
     for (const auto* ground : {"ground", "raised", "mark"}) {
       EXPECT_GE(contrast(value("text"), value(ground)), 4.5) << ground << at;
     }
     for (const auto* name : {"muted", "accent", "culprit", "waiting", "progress", "secondary"}) {
       EXPECT_GE(contrast(value(name), value("ground")), 4.5) << name << " at " << at;
     }
-    for (const auto* name : {"muted", "culprit", "waiting"}) EXPECT_GE(contrast(value(name), value("raised")), 4.5) << name << " on raised at " << at;
+    for (const auto* name : {"muted", "culprit", "waiting"})
+      EXPECT_GE(contrast(value(name), value("raised")), 4.5) << name << " on raised at " << at;
   }
   EXPECT_EQ(themes, 3);
 }

@@ -79,7 +79,8 @@ void collect_keys(const rapidjson::Value& node, std::set<std::string>& keys) {
   }
 }
 
-void each_property(const rapidjson::Value& node, const std::function<void(const std::string&, const rapidjson::Value&)>& visit) {
+void each_property(const rapidjson::Value& node,
+                   const std::function<void(const std::string&, const rapidjson::Value&)>& visit) {
   if (node.IsArray()) {
     for (const auto& item : node.GetArray()) each_property(item, visit);
   }

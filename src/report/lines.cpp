@@ -28,7 +28,10 @@ bool is_combining(char32_t c) {
 // The character at `at` of valid UTF-8.
 Character character_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t n = std::min<std::size_t>(text.size() - at, lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4);
+  const std::size_t n = std::min<std::size_t>(text.size() - at, lead < 0x80   ? 1
+                                                                : lead < 0xE0 ? 2
+                                                                : lead < 0xF0 ? 3
+                                                                              : 4);
   char32_t code = n == 1 ? lead : lead & (0xFFu >> (n + 1));
   for (std::size_t i = 1; i < n; ++i) code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3F);
   return {text.substr(at, n), is_combining(code) ? 0u : is_wide(code) ? 2u : 1u};
@@ -68,7 +71,8 @@ std::string fit(std::string_view text, std::size_t columns, bool middle) {
   if (!middle) return out;
   // The end of a path says more than its start.
   std::size_t skip = prefix_bytes(text, width - (columns - 3 - head));
-  while (skip < text.size() && display_width(text.substr(skip)) > columns - 3 - head) skip += character_at(text, skip).bytes.size();
+  while (skip < text.size() && display_width(text.substr(skip)) > columns - 3 - head)
+    skip += character_at(text, skip).bytes.size();
   return out + std::string(text.substr(skip));
 }
 

@@ -65,17 +65,21 @@ std::string to_markdown(const model::Report& r) {
   if (r.findings.size() > 1) out += "\n### Other findings\n\n";
   for (std::size_t i = 1; i < r.findings.size() && i < kRows; ++i) {
     const auto& f = r.findings[i];
-    out += fmt::format("- {} {} ({}, {})\n", markdown(f.id), markdown(f.title), model::to_string(f.role), spaced(model::to_string(f.certainty)));
+    out += fmt::format("- {} {} ({}, {})\n", markdown(f.id), markdown(f.title), model::to_string(f.role),
+                       spaced(model::to_string(f.certainty)));
   }
   if (!r.ruled_out.empty()) out += "\n### Ruled out\n\n";
   for (std::size_t i = 0; i < r.ruled_out.size() && i < kRows; ++i) {
     out += fmt::format("- {}: {}\n", markdown(r.ruled_out[i].cause), markdown(r.ruled_out[i].why));
   }
   if (!r.evidence.gaps.empty()) out += "\n### Gaps\n\n";
-  for (std::size_t i = 0; i < r.evidence.gaps.size() && i < kRows; ++i) out += "- " + markdown(r.evidence.gaps[i]) + "\n";
+  for (std::size_t i = 0; i < r.evidence.gaps.size() && i < kRows; ++i)
+    out += "- " + markdown(r.evidence.gaps[i]) + "\n";
   const auto& files = r.evidence.files;
-  const auto unread = std::count_if(files.begin(), files.end(), [](const auto& f) { return f.status == model::FileStatus::kUnread; });
-  out += fmt::format("\n{} given, {} not read; holter {}\n", count_noun(files.size(), "file", "files"), unread, markdown(r.tool_version));
+  const auto unread =
+      std::count_if(files.begin(), files.end(), [](const auto& f) { return f.status == model::FileStatus::kUnread; });
+  out += fmt::format("\n{} given, {} not read; holter {}\n", count_noun(files.size(), "file", "files"), unread,
+                     markdown(r.tool_version));
   return out;
 }
 

@@ -28,7 +28,8 @@ const std::vector<Rule>& rules() {
   static const RE2 kSecretField(
       R"re((?i)\b[\w-]*(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|authorization|credential|serial(?: number)?)[\w-]*["']?\s*[=:]\s*(?:bearer\s+|basic\s+)?["']?([^\s"',;]+))re");
   static const RE2 kSecretFlag(R"re((?i)--?[\w-]*(?:token|secret|passw(?:or)?d|api-?key)[\w-]*\s+([^\s"']+))re");
-  static const RE2 kSecretShape(R"re(\b((?:hf_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.\-]{8,}))re");
+  static const RE2 kSecretShape(
+      R"re(\b((?:hf_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.\-]{8,}))re");
   static const RE2 kUrl(R"re(\b([a-z][a-z0-9+.-]*://[^\s"'<>)\]]+))re");
   static const RE2 kMail(R"re(([\w.+-]+@[\w-]+(?:\.[\w-]+)+))re");
   static const RE2 kLogin(R"re(\b([\w.-]+@[\w.-]*[A-Za-z][\w.-]*))re");
@@ -43,9 +44,10 @@ const std::vector<Rule>& rules() {
   static const RE2 kDomain(
       R"re((?i)\b((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|edu|gov|io|ai|dev|cloud|internal|intra|local|lan|corp|cluster|svc|ch|de|eu|uk|fr|jp|cn|kr|in|us))\b)re");
   static const std::vector<Rule> all{
-      {"SECRET", &kSecretField}, {"SECRET", &kSecretFlag}, {"SECRET", &kSecretShape}, {"URL", &kUrl},   {"USER", &kMail}, {"USER", &kLogin}, {"UUID", &kUuid},
-      {"SECRET", &kLongHex},     {"ADDR", &kGuid},       {"ADDR", &kGuidGroups},    {"ADDR", &kMac},  {"ADDR", &kIp6},  {"ADDR", &kIp4},
-      {"USER", &kUser},          {"NODE", &kDomain}};
+      {"SECRET", &kSecretField}, {"SECRET", &kSecretFlag}, {"SECRET", &kSecretShape}, {"URL", &kUrl},
+      {"USER", &kMail},          {"USER", &kLogin},        {"UUID", &kUuid},          {"SECRET", &kLongHex},
+      {"ADDR", &kGuid},          {"ADDR", &kGuidGroups},   {"ADDR", &kMac},           {"ADDR", &kIp6},
+      {"ADDR", &kIp4},           {"USER", &kUser},         {"NODE", &kDomain}};
   return all;
 }
 
@@ -57,9 +59,11 @@ const RE2& path_pattern() {
 }
 
 bool is_public_package(std::string_view name) {
-  static const std::set<std::string_view> all{"torch",  "torchvision", "numpy",     "nccl",   "megatron", "deepspeed", "transformers", "vllm", "sglang",
-                                              "triton", "jax",         "tensorflow", "apex",  "flash_attn", "accelerate", "lightning",  "ray",  "datasets",
-                                              "multiprocessing", "threading.py", "socket.py", "selectors.py", "subprocess.py", "queue.py", "asyncio", "concurrent", "python3"};
+  static const std::set<std::string_view> all{
+      "torch",        "torchvision",   "numpy",    "nccl",     "megatron",        "deepspeed",    "transformers",
+      "vllm",         "sglang",        "triton",   "jax",      "tensorflow",      "apex",         "flash_attn",
+      "accelerate",   "lightning",     "ray",      "datasets", "multiprocessing", "threading.py", "socket.py",
+      "selectors.py", "subprocess.py", "queue.py", "asyncio",  "concurrent",      "python3"};
   return all.contains(name);
 }
 
@@ -94,7 +98,8 @@ class Scrubber {
     if (!known_.emplace(std::string(name), known).second) return;
     placeholder(kind, name);  // numbers follow the order of the report
     // A host answers to its short name too.
-    if (const auto dot = name.find('.'); kind == "NODE" && dot != std::string_view::npos && !base::to_int<int>(name.substr(0, dot))) {
+    if (const auto dot = name.find('.');
+        kind == "NODE" && dot != std::string_view::npos && !base::to_int<int>(name.substr(0, dot))) {
       known_.emplace(std::string(name.substr(0, dot)), known);
     }
   }
@@ -109,7 +114,8 @@ class Scrubber {
   }
   void close() {
     names_.assign(known_.begin(), known_.end());
-    std::stable_sort(names_.begin(), names_.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+    std::stable_sort(names_.begin(), names_.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   }
 
   void text(std::string& value) {

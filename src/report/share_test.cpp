@@ -24,10 +24,23 @@ std::string scrubbed(const std::string& text) {
 
 // Every text of a report holds all of these; none may survive in any renderer's output.
 TEST(Share, no_name_survives_anywhere) {
-  const std::vector<std::string> private_parts{
-      "gn7",       "trainer-12", "alice",        "10.20.0.9",  "fe80::1ff:fe23",       "b8:59:9f:aa:00:01",  "secretproj",
-      "hunter2",   "hf_AbCdEfGhIjKl", "wandb.corp", "bob@corp", "0x506b4b0300a1b2c3", "pretrain-7",         "shard-0231",
-      "GPU-3f2a",  "deadbeefdeadbeefdeadbeefdeadbeef", "s3cr3tvalue"};
+  const std::vector<std::string> private_parts{"gn7",
+                                               "trainer-12",
+                                               "alice",
+                                               "10.20.0.9",
+                                               "fe80::1ff:fe23",
+                                               "b8:59:9f:aa:00:01",
+                                               "secretproj",
+                                               "hunter2",
+                                               "hf_AbCdEfGhIjKl",
+                                               "wandb.corp",
+                                               "bob@corp",
+                                               "0x506b4b0300a1b2c3",
+                                               "pretrain-7",
+                                               "shard-0231",
+                                               "GPU-3f2a",
+                                               "deadbeefdeadbeefdeadbeefdeadbeef",
+                                               "s3cr3tvalue"};
   auto report = testing::poisoned(
       " gn7 trainer-12.pool.example.internal /home/alice/secretproj/train.py user=alice 10.20.0.9 fe80::1ff:fe23 b8:59:9f:aa:00:01 "
       "password=hunter2 HF_TOKEN: hf_AbCdEfGhIjKl https://wandb.corp/x bob@corp.example 0x506b4b0300a1b2c3 GPU-3f2a1b00-aaaa-bbbb-cccc-0123456789ab "
@@ -47,9 +60,11 @@ TEST(Share, equal_names_get_equal_placeholders) {
 }
 
 TEST(Share, the_diagnosis_stays) {
-  const std::string text = "rank 413 waits in all_reduce #90211 (NET/IB/0, P2P/CUMEM) since 02:51:07 at 0000:c4:00.0, Xid 79, c10d::work std::f, 2.28.9+cuda12.2";
+  const std::string text =
+      "rank 413 waits in all_reduce #90211 (NET/IB/0, P2P/CUMEM) since 02:51:07 at 0000:c4:00.0, Xid 79, c10d::work std::f, 2.28.9+cuda12.2";
   EXPECT_EQ(scrubbed(text), text);
-  EXPECT_EQ(scrubbed("File \"/opt/env/lib/python3.10/site-packages/torch/distributed/c10d.py\", line 7"), "File \"torch/distributed/c10d.py\", line 7");
+  EXPECT_EQ(scrubbed("File \"/opt/env/lib/python3.10/site-packages/torch/distributed/c10d.py\", line 7"),
+            "File \"torch/distributed/c10d.py\", line 7");
   EXPECT_EQ(scrubbed("/usr/local/cuda/lib64/libcudart.so.12 in gn70"), "libcudart.so.12 in gn70");
   EXPECT_EQ(scrubbed("read (mylib/dataset.py:88)"), "read (PATH-1.py:88)");
   EXPECT_EQ(scrubbed("/dev/nvidia3 is busy"), "/dev/nvidia3 is busy");

@@ -34,8 +34,10 @@ std::string decision_text(const model::Report& r) {
 
 std::string cost_text(const model::Report& r) {
   std::string out;
-  if (r.impact.gpus_idle) out = count_noun(static_cast<std::uint64_t>(std::max(0, *r.impact.gpus_idle)), "GPU", "GPUs") + " idle";
-  if (r.impact.gpu_hours_lost) out += fmt::format("{}{:.1f} GPU hours lost", out.empty() ? "" : ", ", *r.impact.gpu_hours_lost);
+  if (r.impact.gpus_idle)
+    out = count_noun(static_cast<std::uint64_t>(std::max(0, *r.impact.gpus_idle)), "GPU", "GPUs") + " idle";
+  if (r.impact.gpu_hours_lost)
+    out += fmt::format("{}{:.1f} GPU hours lost", out.empty() ? "" : ", ", *r.impact.gpu_hours_lost);
   return out;
 }
 
@@ -69,7 +71,8 @@ void first_screen_evidence(Lines& out, const model::Citation& c) {
 void evidence(Lines& out, const model::Finding& root) {
   if (root.evidence.empty()) return;
   out.heading("Evidence");
-  for (std::size_t i = 0; i < root.evidence.size() && i < kEvidenceShown; ++i) first_screen_evidence(out, root.evidence[i]);
+  for (std::size_t i = 0; i < root.evidence.size() && i < kEvidenceShown; ++i)
+    first_screen_evidence(out, root.evidence[i]);
 }
 
 void next_steps(Lines& out, const model::Finding& root) {
@@ -81,7 +84,8 @@ void next_steps(Lines& out, const model::Finding& root) {
     out.add(fmt::format("  {}. ", i + 1), a.text + risk, Tone::kPlain, 2);
     if (!a.command.empty()) out.add("     $ ", a.command, Tone::kPlain, 1);
   }
-  if (root.actions.size() < kActionsShown && !root.needs.empty()) out.add("  to be sure: ", root.needs.front(), Tone::kPlain, 2);
+  if (root.actions.size() < kActionsShown && !root.needs.empty())
+    out.add("  to be sure: ", root.needs.front(), Tone::kPlain, 2);
 }
 
 std::string rest_text(const model::Report& r) {
@@ -106,7 +110,8 @@ Lines first_screen(const model::Report& r, const TextOptions& options) {
     next_steps(body, *root);
   } else if (!r.evidence.gaps.empty()) {
     body.heading("Not known");
-    for (std::size_t i = 0; i < r.evidence.gaps.size() && i < 5; ++i) body.add("  ", r.evidence.gaps[i], Tone::kPlain, 2);
+    for (std::size_t i = 0; i < r.evidence.gaps.size() && i < 5; ++i)
+      body.add("  ", r.evidence.gaps[i], Tone::kPlain, 2);
   }
   const std::string rest = rest_text(r);
   const std::size_t tail = rest.empty() || options.full ? 0 : 1;

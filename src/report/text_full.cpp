@@ -12,25 +12,28 @@ namespace holter::report {
 
 namespace {
 
-constexpr std::size_t kRows = 200;         // of any one list
+constexpr std::size_t kRows = 200;  // of any one list
 constexpr std::size_t kStackDepth = 60;
 
 class Full {
  public:
-  Full(Lines& out, const model::Report& report, const TextOptions& options) : out_(out), r_(report), options_(options) {}
+  Full(Lines& out, const model::Report& report, const TextOptions& options)
+      : out_(out), r_(report), options_(options) {}
 
   void write() {
     if (!r_.findings.empty()) section("Findings");
     for (const auto& f : r_.findings) finding(f);
     list("Ruled out", r_.ruled_out, [this](const auto& x) { ruled_out(x); });
-    list("Who waits for whom", r_.waits, [this](const auto& w) { out_.add("  ", wait_text(w) + (w.origin ? " (origin)" : "")); });
+    list("Who waits for whom", r_.waits,
+         [this](const auto& w) { out_.add("  ", wait_text(w) + (w.origin ? " (origin)" : "")); });
     stacks();
     list("Broken edges", broken_edges(), [this](const auto& text) { out_.add("  ", text); });
     list("Groups", r_.job.groups, [this](const auto& g) { group(g); });
     list("Timeline", r_.timeline, [this](const auto& e) { event(e); });
     list("Gaps", r_.evidence.gaps, [this](const auto& g) { out_.add("  - ", g); });
     list("Problems", r_.evidence.problems, [this](const auto& p) { problem(p); });
-    list("Coverage", r_.evidence.coverage, [this](const auto& c) { out_.add("  ", fmt::format("{}: {:.1f} s", c.first, c.second)); });
+    list("Coverage", r_.evidence.coverage,
+         [this](const auto& c) { out_.add("  ", fmt::format("{}: {:.1f} s", c.first, c.second)); });
     list("Files", r_.evidence.files, [this](const auto& f) { file(f); });
   }
 
@@ -44,17 +47,21 @@ class Full {
     if (items.empty()) return;
     section(items.size() > 3 ? fmt::format("{} ({})", name, count_text(items.size())) : std::string(name));
     for (std::size_t i = 0; i < items.size() && i < kRows; ++i) each(items[i]);
-    if (items.size() > kRows) out_.add("  ", fmt::format("and {} more (-o json has all)", count_text(items.size() - kRows)));
+    if (items.size() > kRows)
+      out_.add("  ", fmt::format("and {} more (-o json has all)", count_text(items.size() - kRows)));
   }
 
   void citation(std::string_view sign, const model::Citation& c) {
-    out_.add(fmt::format("     {} {:<3} ", sign, fit(one_line(c.id), 6)), place(c) + (c.why.empty() ? "" : ": " + c.why), Tone::kPlain, 4);
+    out_.add(fmt::format("     {} {:<3} ", sign, fit(one_line(c.id), 6)),
+             place(c) + (c.why.empty() ? "" : ": " + c.why), Tone::kPlain, 4);
     if (!c.text.empty()) out_.add("           ", c.text, Tone::kMuted, 6);
   }
   void finding(const model::Finding& f) {
-    const auto meta = fmt::format("[{}, {}, confidence {:.2f}, {}]", model::to_string(f.role), spaced(model::to_string(f.certainty)),
-                                  f.confidence, spaced(model::to_string(f.severity)));
-    out_.add(fmt::format("  {:<3} ", fit(one_line(f.id), 6)), f.title + " " + meta, f.role == model::Role::kRoot ? Tone::kBold : Tone::kPlain);
+    const auto meta =
+        fmt::format("[{}, {}, confidence {:.2f}, {}]", model::to_string(f.role), spaced(model::to_string(f.certainty)),
+                    f.confidence, spaced(model::to_string(f.severity)));
+    out_.add(fmt::format("  {:<3} ", fit(one_line(f.id), 6)), f.title + " " + meta,
+             f.role == model::Role::kRoot ? Tone::kBold : Tone::kPlain);
     std::string line = f.cause;
     if (!f.culprits.empty()) line += "; culprit " + culprits_text(f.culprits);
     if (f.owner != model::Owner::kUnknown) line += "; owner " + spaced(model::to_string(f.owner));
@@ -79,13 +86,15 @@ class Full {
       for (const auto& e : t.edges) {
         if (!e.broken) continue;
         out.push_back(fmt::format("{} of {}: {} to {}{}{}", e.kind, t.communicator, e.from, e.to,
-                                  e.channel >= 0 ? fmt::format(", channel {}", e.channel) : "", e.via.empty() ? "" : " via " + e.via));
+                                  e.channel >= 0 ? fmt::format(", channel {}", e.channel) : "",
+                                  e.via.empty() ? "" : " via " + e.via));
       }
     }
     return out;
   }
   void group(const model::GroupSummary& g) {
-    out_.add("  ", fmt::format("{}: {}{}", g.name, ranks_noun(model::RankSet::of(g.ranks)), g.state.empty() ? "" : "; " + g.state));
+    out_.add("  ", fmt::format("{}: {}{}", g.name, ranks_noun(model::RankSet::of(g.ranks)),
+                               g.state.empty() ? "" : "; " + g.state));
   }
   void event(const model::TimelineEvent& e) {
     std::string line = e.ns == 0 ? "(no time)" : time_text(e.ns, true);
@@ -100,12 +109,14 @@ class Full {
     at.at = p.at;
     const auto index = model::value(p.at.file);
     at.source = index < r_.evidence.files.size() ? r_.evidence.files[index].path : "";
-    out_.add("  ", (at.source.empty() ? "" : place(at) + ": ") + p.what + (p.times > 1 ? fmt::format(" ({} times)", count_text(p.times)) : ""));
+    out_.add("  ", (at.source.empty() ? "" : place(at) + ": ") + p.what +
+                       (p.times > 1 ? fmt::format(" ({} times)", count_text(p.times)) : ""));
   }
   void file(const model::SourceFile& f) {
     static constexpr const char* kStatus[] = {"", "read in part", "searched as text", "not read"};
     std::string line = f.path + ": " + (f.format.empty() ? "" : f.format + (f.version.empty() ? "" : " " + f.version));
-    if (const std::string status = kStatus[static_cast<std::size_t>(f.status)]; !status.empty()) line += (f.format.empty() ? "" : ", ") + status;
+    if (const std::string status = kStatus[static_cast<std::size_t>(f.status)]; !status.empty())
+      line += (f.format.empty() ? "" : ", ") + status;
     for (const auto& [what, n] : f.counts) line += fmt::format(", {} {}", count_text(n), what);
     out_.add("  ", line);
   }
@@ -150,6 +161,8 @@ class Full {
 
 }  // namespace
 
-void append_full(Lines& out, const model::Report& report, const TextOptions& options) { Full(out, report, options).write(); }
+void append_full(Lines& out, const model::Report& report, const TextOptions& options) {
+  Full(out, report, options).write();
+}
 
 }  // namespace holter::report

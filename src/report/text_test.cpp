@@ -28,8 +28,10 @@ void expect_one_screen(const std::string& text) {
 TEST(Text, the_first_screen_is_the_answer) {
   const auto text = to_text(testing::hang(1024), {});
   expect_one_screen(text);
-  EXPECT_THAT(text, AllOf(HasSubstr("HANG, likely"), HasSubstr("restart: after evidence"), HasSubstr("rank 410 on gpu51, GPU 3")));
-  EXPECT_THAT(text, AllOf(HasSubstr("nodes/gpu51.dmesg:4102"), HasSubstr("watchdog kills in 6:40"), HasSubstr("$ holter collect --hosts gpu51")));
+  EXPECT_THAT(text, AllOf(HasSubstr("HANG, likely"), HasSubstr("restart: after evidence"),
+                          HasSubstr("rank 410 on gpu51, GPU 3")));
+  EXPECT_THAT(text, AllOf(HasSubstr("nodes/gpu51.dmesg:4102"), HasSubstr("watchdog kills in 6:40"),
+                          HasSubstr("$ holter collect --hosts gpu51")));
   EXPECT_THAT(text, Not(HasSubstr("0.83")));  // a confidence is printed with --full only
 }
 
@@ -67,8 +69,9 @@ TEST(Text, colour_adds_nothing_but_escapes) {
 
 TEST(Text, full_holds_every_section_and_folds_ranks) {
   const auto text = to_text(testing::hang(1024), {.full = true});
-  for (const auto* part : {"Findings", "confidence 0.83", "Ruled out", "nic_link_flap", "Who waits for whom", "ranks 0,2-409,411-1022 wait for rank 410",
-                           "Merged stacks", "<-- fork", "Broken edges", "Groups", "Timeline", "Gaps", "Problems", "Files", "core.bin: not read"}) {
+  for (const auto* part : {"Findings", "confidence 0.83", "Ruled out", "nic_link_flap", "Who waits for whom",
+                           "ranks 0,2-409,411-1022 wait for rank 410", "Merged stacks", "<-- fork", "Broken edges",
+                           "Groups", "Timeline", "Gaps", "Problems", "Files", "core.bin: not read"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_LT(lines_of(text).size(), 120u);
@@ -87,7 +90,9 @@ TEST(Text, a_deep_or_broken_stack_tree_is_survived) {
 }
 
 TEST(Lines, wraps_by_display_width) {
-  EXPECT_EQ(display_width("a\xE6\xBC\xA2" "e\xCC\x81"), 4u);
+  EXPECT_EQ(display_width("a\xE6\xBC\xA2"
+                          "e\xCC\x81"),
+            4u);
   EXPECT_THAT(wrap("one two three", 7, 5), ::testing::ElementsAre("one two", "three"));
   EXPECT_THAT(wrap("abcdefgh", 3, 5), ::testing::ElementsAre("abc", "def", "gh"));
   EXPECT_THAT(wrap("one two three four", 7, 1), ::testing::ElementsAre("one ..."));

@@ -26,7 +26,8 @@ Date civil(std::int64_t days) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return text;
 }
 
@@ -58,7 +59,8 @@ std::string culprit_text(const model::Culprit& c) {
   if (c.kind == model::CulpritKind::kRank && c.rank) out = fmt::format("rank {}", *c.rank);
   else if (c.kind == model::CulpritKind::kNode) out = "node " + (c.node.empty() ? c.name : c.node);
   else out = model::to_string(c.kind);
-  if (c.kind != model::CulpritKind::kNode && c.kind != model::CulpritKind::kRank && !c.name.empty()) out += " " + c.name;
+  if (c.kind != model::CulpritKind::kNode && c.kind != model::CulpritKind::kRank && !c.name.empty())
+    out += " " + c.name;
   if (by_rank && c.kind != model::CulpritKind::kRank) out += fmt::format(" of rank {}", *c.rank);
   if (c.kind != model::CulpritKind::kNode && !c.node.empty()) out += " on " + c.node;
   if (!c.gpu.empty()) out += (c.kind == model::CulpritKind::kGpu ? " " : ", GPU ") + c.gpu;
@@ -80,7 +82,8 @@ std::string culprits_text(const std::vector<model::Culprit>& culprits) {
   }
   if (!plain.empty()) parts.insert(parts.begin(), ranks_noun(model::RankSet::of(std::move(plain))));
   const std::size_t shown = std::min(parts.size(), kShown);
-  std::string out = fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string out =
+      fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (parts.size() > shown) out += fmt::format(" and {} more", parts.size() - shown);
   return out;
 }
@@ -91,7 +94,8 @@ std::string ranks_text(const model::RankSet& ranks, std::size_t limit) {
   std::size_t printed = 0;
   for (std::size_t i = 0; i < all.size() && i < limit; ++i) {
     if (i > 0) out += ',';
-    out += all[i].first == all[i].last ? fmt::format("{}", all[i].first) : fmt::format("{}-{}", all[i].first, all[i].last);
+    out +=
+        all[i].first == all[i].last ? fmt::format("{}", all[i].first) : fmt::format("{}-{}", all[i].first, all[i].last);
     printed += static_cast<std::size_t>(all[i].last - all[i].first) + 1;
   }
   if (const auto size = ranks.size(); size > printed) out += fmt::format(" and {} more", count_text(size - printed));
@@ -114,7 +118,8 @@ std::string wait_text(const model::WaitEdge& e) {
 
 std::string count_text(std::uint64_t n) {
   std::string digits = std::to_string(n);
-  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<std::size_t>(i), ",");
+  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
   return digits;
 }
 
@@ -129,7 +134,8 @@ std::string time_text(std::int64_t unix_ns, bool fraction) {
   std::int64_t days = seconds / kDay, rest = seconds % kDay;
   if (rest < 0) rest += kDay, --days;
   const Date d = civil(days);
-  std::string out = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", d.year, d.month, d.day, rest / 3600, rest / 60 % 60, rest % 60);
+  std::string out = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", d.year, d.month, d.day, rest / 3600,
+                                rest / 60 % 60, rest % 60);
   if (fraction && ns != 0) {
     std::string digits = fmt::format("{:09}", ns);
     while (digits.size() > 3 && digits.ends_with("000")) digits.resize(digits.size() - 3);
@@ -154,7 +160,8 @@ std::string deadline_text(const model::Report& r) {
   if (r.decision.expires_ns == 0) return "";
   if (r.created_ns == 0) return "watchdog kills at " + time_text(r.decision.expires_ns);
   const std::int64_t left = (r.decision.expires_ns - r.created_ns) / 1'000'000'000;
-  return left <= 0 ? "watchdog deadline passed at " + time_text(r.decision.expires_ns) : "watchdog kills in " + span_text(left);
+  return left <= 0 ? "watchdog deadline passed at " + time_text(r.decision.expires_ns)
+                   : "watchdog kills in " + span_text(left);
 }
 
 std::string verdict_label(const model::Report& r) {

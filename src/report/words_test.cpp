@@ -33,15 +33,18 @@ TEST(Words, culprits) {
   EXPECT_EQ(culprit_text({CulpritKind::kRank, 3, "gn7", "", "", ""}), "rank 3 on gn7");
   EXPECT_EQ(culprit_text({CulpritKind::kNode, std::nullopt, "gn7", "", "", ""}), "node gn7");
   EXPECT_EQ(culprit_text({CulpritKind::kGpu, std::nullopt, "gn7", "0000:c4:00", "", ""}), "gpu on gn7 0000:c4:00");
-  EXPECT_EQ(culprit_text({CulpritKind::kLink, std::nullopt, "gn7", "", "gn8", "mlx5_3 port 1"}), "link mlx5_3 port 1 on gn7 to gn8");
-  EXPECT_EQ(culprits_text({{CulpritKind::kRank, 4, "", "", "", ""}, {CulpritKind::kRank, 5, "", "", "", ""}}), "ranks 4-5");
+  EXPECT_EQ(culprit_text({CulpritKind::kLink, std::nullopt, "gn7", "", "gn8", "mlx5_3 port 1"}),
+            "link mlx5_3 port 1 on gn7 to gn8");
+  EXPECT_EQ(culprits_text({{CulpritKind::kRank, 4, "", "", "", ""}, {CulpritKind::kRank, 5, "", "", "", ""}}),
+            "ranks 4-5");
 }
 
 TEST(Escape, every_medium_has_its_own) {
   EXPECT_EQ(html("<b a='x'>\"&\n\x1b"), "&lt;b a=&#39;x&#39;&gt;&quot;&amp; \\x1b");
   EXPECT_EQ(html("  indented"), "  indented");
   EXPECT_EQ(script_json(R"({"a":"</script><!--&"})"), R"({"a":"\u003c/script\u003e\u003c!--\u0026"})");
-  EXPECT_EQ(markdown("[x](http://a.b) @me *b* <i> www.c.d"), "\\[x\\]\\(http&#58;//a.b\\) &#64;me \\*b\\* &lt;i&gt; www&#46;c.d");
+  EXPECT_EQ(markdown("[x](http://a.b) @me *b* <i> www.c.d"),
+            "\\[x\\]\\(http&#58;//a.b\\) &#64;me \\*b\\* &lt;i&gt; www&#46;c.d");
   EXPECT_EQ(markdown_code("a `b` ``c``"), "``` a `b` ``c`` ```");
   EXPECT_EQ(markdown_code("a|b"), "`a\\|b`");
   EXPECT_EQ(valid_utf8("a\xff\xed\xa0\x80z"), "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
   for (auto& call : untimed.calls) call.start_ns = call.end_ns = 0;
   write(folder, "untimed.html", untimed);
   auto fine = testing::hang(8);
-  fine.verdict = {holter::model::VerdictKind::kNone, holter::model::Certainty::kNoFault, "All 8 ranks completed the last step; nothing waits"};
+  fine.verdict = {holter::model::VerdictKind::kNone, holter::model::Certainty::kNoFault,
+                  "All 8 ranks completed the last step; nothing waits"};
   fine.findings.clear(), fine.waits.clear(), fine.topology.clear(), fine.stacks = {};
   write(folder, "fine.html", fine);
   return 0;

@@ -15,8 +15,7 @@ class Dcgm final : public Recogniser {
  public:
   bool on_line(std::string_view line, FactWriter& facts) override {
     const auto body = base::trim(line);
-    if (body.starts_with("+--") || body.starts_with("|--") || body.starts_with("+==") ||
-        body.starts_with("|=="))
+    if (body.starts_with("+--") || body.starts_with("|--") || body.starts_with("+==") || body.starts_with("|=="))
       return true;
     if (body.size() < 4 || body.front() != '|' || body.back() != '|') return false;
     const auto cells = base::split(body.substr(1, body.size() - 2), '|');
@@ -24,8 +23,8 @@ class Dcgm final : public Recogniser {
     const auto name = base::trim(cells[0]), result = base::trim(cells[1]);
     if (result.empty() || name.empty()) return true;
     const auto word = base::lower(result.substr(0, result.find_first_of(" -")));
-    if (word != "pass" && word != "fail" && word != "warn" && word != "skip" && word != "not" &&
-        word != "healthy" && word != "warning" && word != "failure") {
+    if (word != "pass" && word != "fail" && word != "warn" && word != "skip" && word != "not" && word != "healthy" &&
+        word != "warning" && word != "failure") {
       if (name == "Warning" || name == "Error") facts.add("dcgm.note", result);
       return true;
     }

@@ -56,8 +56,7 @@ class Prometheus final : public Recogniser {
     const auto name = line.substr(0, std::min(brace, blank));
     if (name.size() < 3 || blank == std::string_view::npos) return false;
     const bool shaped = std::all_of(name.begin(), name.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == ':';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
     });
     if (!shaped || (brace > blank && !exposition_)) return false;
     std::string_view labels, rest = line.substr(name.size());
@@ -79,8 +78,7 @@ class Prometheus final : public Recogniser {
   static void label_node(std::string_view labels, FactWriter& facts) {
     static const re2::RE2 host(R"((?:Hostname|hostname|node|host)="([^"]+)\")");
     std::string name;
-    if (re2::RE2::PartialMatch(re2::StringPiece(labels.data(), labels.size()), host, &name))
-      facts.set_node(name);
+    if (re2::RE2::PartialMatch(re2::StringPiece(labels.data(), labels.size()), host, &name)) facts.set_node(name);
   }
   bool exposition_ = false;
 };
@@ -107,8 +105,7 @@ class GpuMemory final : public Recogniser {
          re2::RE2(R"((?:total capacity of ([0-9.]+ [KMGT]i?B)|([0-9.]+ [KMGT]i?B) total capacity))")},
         {"oom.free_bytes", re2::RE2(R"((?:of which ([0-9.]+ [KMGT]i?B) is free|([0-9.]+ [KMGT]i?B) free))")},
         {"oom.allocated_bytes",
-         re2::RE2(
-             R"((?:memory ([0-9.]+ [KMGT]i?B) is allocated by PyTorch|([0-9.]+ [KMGT]i?B) already allocated))")},
+         re2::RE2(R"((?:memory ([0-9.]+ [KMGT]i?B) is allocated by PyTorch|([0-9.]+ [KMGT]i?B) already allocated))")},
         {"oom.unallocated_bytes", re2::RE2(R"(([0-9.]+ [KMGT]i?B) is reserved by PyTorch but unallocated)")},
         {"oom.reserved_bytes", re2::RE2(R"(([0-9.]+ [KMGT]i?B) reserved in total)")},
     };

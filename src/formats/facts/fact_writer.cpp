@@ -15,12 +15,11 @@ constexpr std::string_view kMasked = "(masked)";
 }  // namespace
 
 bool is_secret_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kWords{"secret",  "passw",  "token",      "credential",
-                                                           "api_key", "apikey", "access_key", "private_key",
-                                                           "auth",    "cookie"};
+  static constexpr std::array<std::string_view, 10> kWords{
+      "secret", "passw", "token", "credential", "api_key", "apikey", "access_key", "private_key", "auth", "cookie"};
   // Counts and settings of tokens in the language-model sense are no secrets.
-  static constexpr std::array<std::string_view, 7> kHarmless{
-      "tokens", "tokenizer", "token_id", "author", "max_token", "token_len", "token_budget"};
+  static constexpr std::array<std::string_view, 7> kHarmless{"tokens",    "tokenizer", "token_id",    "author",
+                                                             "max_token", "token_len", "token_budget"};
   const std::string n = base::lower(name);
   for (const auto word : kHarmless) {
     if (n.find(word) != std::string::npos) return false;
@@ -64,8 +63,7 @@ model::Fact& FactWriter::add(std::string_view key, std::string_view value, std::
   return out_.facts.back();
 }
 
-model::Fact& FactWriter::add(std::string_view key, double number, std::string_view value,
-                             std::string_view subject) {
+model::Fact& FactWriter::add(std::string_view key, double number, std::string_view value, std::string_view subject) {
   auto& f = add(key, value, subject);
   f.number = number;
   f.has_number = true;

@@ -25,8 +25,7 @@ class FactWriter {
 
   // The reference is valid until the next call. A value that starts with a number sets it.
   model::Fact& add(std::string_view key, std::string_view value, std::string_view subject = {});
-  model::Fact& add(std::string_view key, double number, std::string_view value,
-                   std::string_view subject = {});
+  model::Fact& add(std::string_view key, double number, std::string_view value, std::string_view subject = {});
 
   model::Evidence& evidence() { return out_; }
   FileContext file() const { return context_; }

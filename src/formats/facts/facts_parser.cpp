@@ -20,8 +20,7 @@ constexpr std::size_t kMaxPhrase = 16;  // lines with one phrase
 
 // Text that no note holds: logs, stacks and traces belong to other parsers.
 bool is_machine_line(const text::Line& line) {
-  if ((line.time.kind != model::TimeKind::kNone && !line.time_inherited) ||
-      line.rank != model::GlobalRank::kNone)
+  if ((line.time.kind != model::TimeKind::kNone && !line.time_inherited) || line.rank != model::GlobalRank::kNone)
     return true;
   static constexpr std::array<std::string_view, 14> kMarks{
       "Traceback (most", "  File \"", "frame #",    "Thread 0x", "Thread (", "(active",          "(idle",

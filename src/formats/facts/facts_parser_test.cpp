@@ -26,8 +26,7 @@ class FactsTest : public ::testing::Test {
     }
     parser.on_end(context, ev_);
   }
-  const model::Fact* find(std::string_view key, std::string_view subject = {},
-                          std::string_view node = {}) const {
+  const model::Fact* find(std::string_view key, std::string_view subject = {}, std::string_view node = {}) const {
     for (const auto& f : ev_.facts) {
       if (ev_.text(f.key) == key && (subject.empty() || ev_.text(f.subject) == subject) &&
           (node.empty() || ev_.text(f.node) == node)) {
@@ -164,8 +163,7 @@ TEST_F(FactsTest, SecretsAreNeverKept) {
   EXPECT_EQ(value("env.NCCL_DEBUG"), "INFO");
   EXPECT_EQ(value("env.MAX_TOKENS"), "5");
   for (std::size_t id = 0; id < ev_.strings.size(); ++id) {
-    EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("hf_abcdef"),
-              std::string_view::npos);
+    EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("hf_abcdef"), std::string_view::npos);
     EXPECT_EQ(ev_.text(model::StrId{static_cast<std::uint32_t>(id)}).find("x/y"), std::string_view::npos);
   }
 }

@@ -42,8 +42,7 @@ class Filesystems final : public Recogniser {
       if (is_percent(f[i]) || f[i] == "-") pct = i;
     }
     if (pct == 0 || pct + 1 >= f.size() || !f[pct + 1].starts_with('/')) return false;
-    const auto size = bytes(f[pct - 3], unit_), used = bytes(f[pct - 2], unit_),
-               avail = bytes(f[pct - 1], unit_);
+    const auto size = bytes(f[pct - 3], unit_), used = bytes(f[pct - 2], unit_), avail = bytes(f[pct - 1], unit_);
     if (!size || !used || !avail) return false;
     const auto mount = f[pct + 1];
     if (inodes_) {

@@ -25,8 +25,7 @@ class GpuList final : public Recogniser {
   bool listed(std::string_view body, FactWriter& facts) {
     static const re2::RE2 head(R"(^GPU (\d+): (.+?)(?: \(UUID: ([^)]+)\))?$)");
     re2::StringPiece index, name, uuid;
-    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &index, &name, &uuid))
-      return false;
+    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &index, &name, &uuid)) return false;
     const auto pci = pci_address(sv(name).substr(0, sv(name).find(' ', 4)));
     const bool product = sv(name).starts_with("NVIDIA") || sv(name).starts_with("Tesla") ||
                          sv(name).starts_with("GeForce") || sv(name).starts_with("Quadro") ||
@@ -48,8 +47,7 @@ class GpuList final : public Recogniser {
     static const re2::RE2 link(R"(^Link (\d+): <?([^>]+)>?$)");
     re2::StringPiece number, state;
     if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), link, &number, &state)) return false;
-    facts.add("nvlink.link", sv(state), gpu_).context =
-        facts.evidence().intern("link " + std::string(sv(number)));
+    facts.add("nvlink.link", sv(state), gpu_).context = facts.evidence().intern("link " + std::string(sv(number)));
     return true;
   }
 

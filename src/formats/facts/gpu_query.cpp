@@ -57,12 +57,11 @@ class GpuQuery final : public Recogniser {
     for (const std::string_view name : {"Driver Version", "CUDA Version", "Attached GPUs"}) {
       if (!body.starts_with(name)) continue;
       const auto colon = body.find(':');
-      if (colon == std::string_view::npos ||
-          !base::trim(body.substr(name.size(), colon - name.size())).empty())
+      if (colon == std::string_view::npos || !base::trim(body.substr(name.size(), colon - name.size())).empty())
         continue;
-      facts.add(name == "Attached GPUs" ? std::string("gpu.attached")
-                                        : "version." + key_of(name.substr(0, name.find(' '))),
-                body.substr(colon + 1));
+      facts.add(
+          name == "Attached GPUs" ? std::string("gpu.attached") : "version." + key_of(name.substr(0, name.find(' '))),
+          body.substr(colon + 1));
       return true;
     }
     return false;

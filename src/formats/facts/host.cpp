@@ -28,8 +28,7 @@ bool meminfo(const Fields& f, FactWriter& facts) {
   const bool known = name.starts_with("Mem") || name.starts_with("Swap") || name.starts_with("HugePages") ||
                      name == "Shmem" || name == "Cached" || name == "Buffers" || name == "SUnreclaim" ||
                      name == "Slab" || name == "Mlocked" || name == "Unevictable" || name == "AnonPages" ||
-                     name == "VmRSS" || name == "VmLck" || name == "VmPin" || name == "VmSize" ||
-                     name == "VmHWM";
+                     name == "VmRSS" || name == "VmLck" || name == "VmPin" || name == "VmSize" || name == "VmHWM";
   if (!known || !base::to_int<std::int64_t>(f[1])) return false;
   facts.add("mem." + key_of(name) + "_kb", f[1]);
   return true;

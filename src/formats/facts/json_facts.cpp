@@ -88,8 +88,7 @@ bool JsonFacts::scalar(std::string_view value, std::uint64_t line, std::string_v
   return true;
 }
 
-void JsonFacts::add(const std::string& path, std::string_view value, std::uint64_t line,
-                    std::string_view verbatim) {
+void JsonFacts::add(const std::string& path, std::string_view value, std::uint64_t line, std::string_view verbatim) {
   if (first_.size() + facts_ >= kMaxFacts) {
     out_.add_problem({context_.id, model::PosKind::kLine, line}, "more facts than are kept of one file");
     return;

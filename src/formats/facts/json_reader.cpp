@@ -37,8 +37,7 @@ class LineStream {
   std::size_t PutEnd(Ch*) { return 0; }
 
   void skip_blanks() {
-    while (at_ < text_.size() &&
-           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\n'))
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\n'))
       Take();
   }
   void skip_line() {
@@ -122,19 +121,17 @@ int JsonReader::probe(const model::SourceFile& file, std::string_view head) cons
   if (next == std::string_view::npos) return 0;
   const std::string_view allowed = head[0] == '{' ? "\"}/" : "{[\"-0123456789tfn]/";
   if (allowed.find(head[next]) == std::string_view::npos || is_other_format(head)) return 0;
-  if (head[0] == '[' && head[next] >= 'a' && head.substr(next, 4) != "true" &&
-      head.substr(next, 4) != "null" && head.substr(next, 5) != "false") {
+  if (head[0] == '[' && head[next] >= 'a' && head.substr(next, 4) != "true" && head.substr(next, 4) != "null" &&
+      head.substr(next, 5) != "false") {
     return 0;
   }
   const auto newline = head.find('\n');
   const auto first = head.substr(0, newline);
-  const auto second =
-      newline == std::string_view::npos ? std::string_view() : base::trim(head.substr(newline + 1));
+  const auto second = newline == std::string_view::npos ? std::string_view() : base::trim(head.substr(newline + 1));
   const bool lines = base::trim(first).ends_with('}') && second.starts_with('{');
   if (is_log_line(first) && (lines || second.empty())) return 0;
   // "[12.5] text" would start like an array of numbers.
-  if (head[0] == '[' && head[next] != '{' && head[next] != '[' && first.find("] ") != std::string_view::npos)
-    return 0;
+  if (head[0] == '[' && head[next] != '{' && head[next] != '[' && first.find("] ") != std::string_view::npos) return 0;
   return file.path.ends_with(".json") || file.path.ends_with(".jsonl") ? 55 : 40;
 }
 

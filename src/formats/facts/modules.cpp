@@ -16,8 +16,8 @@ bool is_module(std::string_view word) {
          std::all_of(
              word.begin(), word.end(),
              [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-';
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                      c == '-';
              });
 }
 
@@ -73,8 +73,7 @@ bool unknown_symbol(std::string_view line, FactWriter& facts) {
   const auto at = line.find(": Unknown symbol ");
   if (at == std::string_view::npos) return false;
   auto name = line.substr(0, at);
-  if (const auto blank = name.find_last_of(" \t]"); blank != std::string_view::npos)
-    name = name.substr(blank + 1);
+  if (const auto blank = name.find_last_of(" \t]"); blank != std::string_view::npos) name = name.substr(blank + 1);
   if (!is_module(name)) return false;
   facts.add(module_key(name), "error: " + std::string(line.substr(at + 2)));
   return true;

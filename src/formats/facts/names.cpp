@@ -38,9 +38,8 @@ bool is_ipv4(std::string_view word) {
 
 bool is_host_name(std::string_view word) {
   static constexpr std::string_view kNoHosts[] = {
-      "rank", "gpu",    "GPU",  "step", "cuda", "run", "layer", "epoch", "cpu",  "CPU",
-      "v",    "python", "fp",   "bf",   "int",  "sha", "md",    "gen",   "Xid",  "mlx",
-      "eth",  "ib",     "bond", "nvme", "O",    "L",   "p",     "P",     "stage"};
+      "rank", "gpu", "GPU", "step", "cuda", "run", "layer", "epoch", "cpu",  "CPU", "v", "python", "fp", "bf",   "int",
+      "sha",  "md",  "gen", "Xid",  "mlx",  "eth", "ib",    "bond",  "nvme", "O",   "L", "p",      "P",  "stage"};
   if (is_ipv4(word)) return true;
   if (!is_host_word(word) || !std::any_of(word.begin(), word.end(), is_digit)) return false;
   for (const auto prefix : kNoHosts) {
@@ -61,8 +60,7 @@ std::optional<std::string> pci_address(std::string_view text) {
   const auto dot = text.find('.');
   if (dot != std::string_view::npos && text.size() - dot > 2) return std::nullopt;
   const auto parts = base::split(text.substr(0, dot), ':');
-  if (parts.size() < 2 || parts.size() > 3 || (parts.size() == 2 && dot == std::string_view::npos))
-    return std::nullopt;
+  if (parts.size() < 2 || parts.size() > 3 || (parts.size() == 2 && dot == std::string_view::npos)) return std::nullopt;
   const auto bus = parts[parts.size() - 2], device = parts[parts.size() - 1];
   const auto domain = parts.size() == 3 ? parts[0] : std::string_view("0000");
   if (!is_hex(bus) || !is_hex(device) || !is_hex(domain) || bus.size() != 2 || device.size() != 2 ||

@@ -18,8 +18,8 @@ bool is_name_text(std::string_view text) {
   if (text.empty() || text.size() > 60) return false;
   if (!((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'))) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')' || c == '%';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ' ' ||
+           c == '-' || c == '.' || c == '/' || c == '(' || c == ')' || c == '%';
   });
 }
 
@@ -32,8 +32,7 @@ bool pair_of(std::string_view part, Pair& out) {
   auto split = part.find_first_of("=:");
   if (split == std::string_view::npos) {
     split = part.find(" 0");
-    for (char digit = '1'; digit <= '9'; ++digit)
-      split = std::min(split, part.find(std::string(" ") + digit));
+    for (char digit = '1'; digit <= '9'; ++digit) split = std::min(split, part.find(std::string(" ") + digit));
     if (split == std::string_view::npos) return false;
   }
   out.name = base::trim(part.substr(0, split));

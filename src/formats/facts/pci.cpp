@@ -22,8 +22,8 @@ class Pci final : public Recogniser {
     if (body.empty()) return false;
     if (body.starts_with("ACSCtl:")) {
       const auto flags = base::trim(body.substr(7));
-      const bool redirect = flags.find("ReqRedir+") != std::string_view::npos ||
-                            flags.find("CmpltRedir+") != std::string_view::npos;
+      const bool redirect =
+          flags.find("ReqRedir+") != std::string_view::npos || flags.find("CmpltRedir+") != std::string_view::npos;
       facts.add("pci.acs", redirect ? 1 : 0, flags, address_).context = facts.evidence().intern(name_);
       return true;
     }
@@ -41,12 +41,11 @@ class Pci final : public Recogniser {
     static const re2::RE2 head(
         R"(^((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z0-9][^:\[]*)(?: \[[0-9a-f]{4}\])?: (.*)$)");
     re2::StringPiece address, kind, name;
-    if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), head, &address, &kind, &name))
-      return false;
+    if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), head, &address, &kind, &name)) return false;
     address_ = std::string(sv(address));
     name_ = std::string(sv(kind)) + ": " + std::string(sv(name));
-    const bool gpu = sv(kind).find("controller") != std::string_view::npos &&
-                     sv(name).find("NVIDIA") != std::string_view::npos;
+    const bool gpu =
+        sv(kind).find("controller") != std::string_view::npos && sv(name).find("NVIDIA") != std::string_view::npos;
     if (gpu) facts.add("pci.gpu", sv(name), address_);
     if (sv(name).find("(rev ff)") != std::string_view::npos)
       facts.add("pci.absent", "rev ff", address_).context = facts.evidence().intern(name_);
@@ -57,13 +56,12 @@ class Pci final : public Recogniser {
     static const re2::RE2 parts(R"(Speed ([0-9.]+)GT/s(?: \(\w+\))?, Width x(\d+))");
     double speed = 0;
     int width = 0;
-    if (!re2::RE2::PartialMatch(re2::StringPiece(body.data(), body.size()), parts, &speed, &width))
-      return true;
+    if (!re2::RE2::PartialMatch(re2::StringPiece(body.data(), body.size()), parts, &speed, &width)) return true;
     const bool cap = body.starts_with("LnkCap:");
     facts.add(cap ? "pci.link_cap_gts" : "pci.link_sta_gts", speed, std::to_string(speed), address_).context =
         facts.evidence().intern(name_);
-    facts.add(cap ? "pci.link_cap_width" : "pci.link_sta_width", width, "x" + std::to_string(width), address_)
-        .context = facts.evidence().intern(name_);
+    facts.add(cap ? "pci.link_cap_width" : "pci.link_sta_width", width, "x" + std::to_string(width), address_).context =
+        facts.evidence().intern(name_);
     return true;
   }
 

@@ -35,8 +35,7 @@ bool ranks_on(std::string_view line, FactWriter& facts) {
       R"((?i)^(?:global )?ranks? ?(\d+)(?: ?(?:-|\.\.|to) ?(\d+))? ?(?:on|:|->|=|@|is on|runs on) ?(?:node |host )?([A-Za-z0-9][\w.-]*)(?:[ ,;(].*)?$)");
   int first = -1;
   re2::StringPiece last_text, host;
-  if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), range, &first, &last_text, &host))
-    return false;
+  if (!re2::RE2::FullMatch(re2::StringPiece(line.data(), line.size()), range, &first, &last_text, &host)) return false;
   if (!is_host_name(sv(host))) return false;
   const int last = last_text.empty() ? first : base::to_int<int>(sv(last_text)).value_or(first);
   if (last < first || last - first >= kMaxRanksOfOneLine) return false;

@@ -28,11 +28,9 @@ class Rdma final : public Recogniser {
 
   bool device(std::string_view body) {
     // "CA 'mlx5_0'", "hca_id: mlx5_0", "Infiniband device 'mlx5_0' port 1 status:"
-    static const re2::RE2 head(
-        R"(^(?:CA '([^']+)'|hca_id:\s*(\S+)|Infiniband device '([^']+)' port (\d+) status:)$)");
+    static const re2::RE2 head(R"(^(?:CA '([^']+)'|hca_id:\s*(\S+)|Infiniband device '([^']+)' port (\d+) status:)$)");
     re2::StringPiece a, b, c, port;
-    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &a, &b, &c, &port))
-      return false;
+    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), head, &a, &b, &c, &port)) return false;
     device_ = std::string(!a.empty() ? sv(a) : !b.empty() ? sv(b) : sv(c));
     port_ = std::string(sv(port));
     return true;
@@ -42,8 +40,7 @@ class Rdma final : public Recogniser {
   static bool rdma_link(std::string_view body, FactWriter& facts) {
     static const re2::RE2 link(R"(^link (\w+)/(\d+) (?:.*)?state (\w+) physical_state (\w+).*$)");
     re2::StringPiece dev, port, state, physical;
-    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), link, &dev, &port, &state,
-                             &physical))
+    if (!re2::RE2::FullMatch(re2::StringPiece(body.data(), body.size()), link, &dev, &port, &state, &physical))
       return false;
     const std::string subject = std::string(sv(dev)) + " port " + std::string(sv(port));
     facts.add("ib.state", sv(state), subject);
@@ -92,8 +89,7 @@ class Rdma final : public Recogniser {
                                                  "state",  "active_mtu",       "max_mtu",    "link_layer",
                                                  "fw_ver", "Firmware version", "phys state", "rate"};
     for (const auto kept : kKept) {
-      if (name == kept)
-        facts.add("ib." + key_of(name == "phys state" ? "physical state" : name), value, subject());
+      if (name == kept) facts.add("ib." + key_of(name == "phys state" ? "physical state" : name), value, subject());
     }
     return true;
   }

@@ -18,8 +18,7 @@ class Services final : public Recogniser {
  public:
   bool on_line(std::string_view line, FactWriter& facts) override {
     const auto body = base::trim(line);
-    return unit(body) || state(body, facts) || one_line(body, facts) || listen(body, facts) ||
-           cpu_stat(body, facts);
+    return unit(body) || state(body, facts) || one_line(body, facts) || listen(body, facts) || cpu_stat(body, facts);
   }
 
  private:

@@ -47,10 +47,8 @@ Cells cells_of(std::string_view line, char separator) {
 bool is_column_name(std::string_view cell) {
   if (cell.empty() || cell.size() > 64) return false;
   const char first = cell[0];
-  if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '%'))
-    return false;
-  return cell.find_first_of("{}\"=<>;") == std::string_view::npos &&
-         std::count(cell.begin(), cell.end(), ' ') <= 4;
+  if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_' || first == '%')) return false;
+  return cell.find_first_of("{}\"=<>;") == std::string_view::npos && std::count(cell.begin(), cell.end(), ' ') <= 4;
 }
 
 bool is_rule(std::string_view line) { return line.find_first_not_of("-+=|: ") == std::string_view::npos; }
@@ -69,8 +67,7 @@ bool numeric_share(const std::vector<Cells>& rows, std::size_t columns, bool all
   for (std::size_t c = 0; c < columns; ++c) {
     const auto numbers =
         std::count_if(rows.begin(), rows.end(), [&](const Cells& r) { return quantity(r[c]).has_value(); });
-    if (all ? static_cast<std::size_t>(numbers) == rows.size()
-            : static_cast<std::size_t>(numbers) * 2 >= rows.size())
+    if (all ? static_cast<std::size_t>(numbers) == rows.size() : static_cast<std::size_t>(numbers) * 2 >= rows.size())
       return true;
   }
   return false;
@@ -88,8 +85,7 @@ bool fits(const Cells& lines, char separator, bool named_table) {
     rows.push_back(cells_of(lines[i], separator));
     if (rows.back().size() != head.size()) return false;
   }
-  if (separator == kBlank)
-    return rows.size() >= 2 && head.size() >= 2 && numeric_share(rows, head.size(), true);
+  if (separator == kBlank) return rows.size() >= 2 && head.size() >= 2 && numeric_share(rows, head.size(), true);
   return !rows.empty() && (named_table || numeric_share(rows, head.size(), false));
 }
 
@@ -147,8 +143,7 @@ class Tables {
  private:
   bool is_header(std::string_view text) const {
     const auto cells = cells_of(header_text(text), separator_);
-    return cells.size() >= 2 && cells.size() <= kMaxColumns &&
-           std::all_of(cells.begin(), cells.end(), is_column_name);
+    return cells.size() >= 2 && cells.size() <= kMaxColumns && std::all_of(cells.begin(), cells.end(), is_column_name);
   }
 
   void start(std::string_view text, model::SourceRef at) {

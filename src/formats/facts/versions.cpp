@@ -24,12 +24,10 @@ const std::array<Pattern, 8>& patterns() {
   static const std::array<Pattern, 8> all{{
       {re2::RE2(R"(^([A-Za-z0-9][\w.-]*(?:\[[\w,-]+\])?)==(\d[\w.+!-]*)$)"), nullptr},
       {re2::RE2(R"(^[ihru]i\s+([\w.+-]+)(?::\w+)?\s+(\d\S*)\s.*$)"), nullptr},
-      {re2::RE2(R"(^NVRM version: NVIDIA UNIX.*Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s.*$)"),
-       "version.kernel_module"},
+      {re2::RE2(R"(^NVRM version: NVIDIA UNIX.*Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s.*$)"), "version.kernel_module"},
       {re2::RE2(R"(^.*NVRM: loading NVIDIA UNIX.*Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\b.*$)"),
        "version.kernel_module"},
-      {re2::RE2(R"(^.*NVRM: API mismatch: the client has the version (\d[\d.]*\d).*$)"),
-       "version.client_library"},
+      {re2::RE2(R"(^.*NVRM: API mismatch: the client has the version (\d[\d.]*\d).*$)"), "version.client_library"},
       {re2::RE2(R"(^.*NVML library version: (\d[\d.]*\d).*$)"), "version.nvml_library"},
       {re2::RE2(R"(^\|? ?NVIDIA-SMI (\d[\d.]*).*$)"), "version.nvidia_smi"},
       {re2::RE2(
@@ -46,8 +44,7 @@ class Versions final : public Recogniser {
     for (const auto& p : patterns()) {
       re2::StringPiece a, b;
       const re2::StringPiece text(body.data(), body.size());
-      if (p.key ? !re2::RE2::FullMatch(text, p.regex, &a) : !re2::RE2::FullMatch(text, p.regex, &a, &b))
-        continue;
+      if (p.key ? !re2::RE2::FullMatch(text, p.regex, &a) : !re2::RE2::FullMatch(text, p.regex, &a, &b)) continue;
       const auto value = p.key ? sv(a) : sv(b);
       facts.add(p.key ? std::string(p.key) : "version." + key_of(sv(a)), value).has_number = false;
       banner(body, facts);

@@ -98,7 +98,6 @@ std::vector<model::ProxyOp> read_comm_state(const Value& comms, const ValueStack
                              : v.kind == Kind::kString ? out.text(model::StrId{v.id})
                                                        : std::string_view());
       reader.read_text(text);
-
     }
   }
   return ops;

@@ -145,7 +145,8 @@ void zip_status_names(model::FrDump& dump, const model::Evidence& evidence) {
   if (dump.statuses.empty() || dump.statuses.size() != dump.groups.size()) return;
   std::vector<model::StrId> names;
   for (const auto& g : dump.groups) names.push_back(g.name);
-  std::sort(names.begin(), names.end(), [&](auto a, auto b) { return numeric_before(evidence.text(a), evidence.text(b)); });
+  std::sort(names.begin(), names.end(),
+            [&](auto a, auto b) { return numeric_before(evidence.text(a), evidence.text(b)); });
   for (std::size_t i = 0; i < names.size(); ++i) {
     // Entries are proof: where they contradict the order, the order says nothing about the others.
     const auto known = dump.statuses[i].group_name;

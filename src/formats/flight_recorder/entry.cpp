@@ -32,9 +32,7 @@ void append_int(std::string& out, std::int64_t i) {
   out.append(buffer, end);
 }
 
-std::int32_t narrow(std::int64_t i) {
-  return i >= INT32_MIN && i <= INT32_MAX ? static_cast<std::int32_t>(i) : -1;
-}
+std::int32_t narrow(std::int64_t i) { return i >= INT32_MIN && i <= INT32_MAX ? static_cast<std::int32_t>(i) : -1; }
 
 }  // namespace
 
@@ -70,7 +68,9 @@ void EntryDecoder::field(Key key, const Value& v, model::FrEntry& entry, Raw& ra
     case Key::kOpId: entry.op_id = int_or(v, out_, -1); break;
     case Key::kProfilingName: raw.name = v; break;
     case Key::kCreatedNs: entry.created_ns = int_or(v, out_, 0); break;
-    case Key::kCreatedUs: entry.created_ns = std::clamp<std::int64_t>(int_or(v, out_, 0), 0, INT64_MAX / 1000) * 1000; break;
+    case Key::kCreatedUs:
+      entry.created_ns = std::clamp<std::int64_t>(int_or(v, out_, 0), 0, INT64_MAX / 1000) * 1000;
+      break;
     case Key::kDurationMs:
       if (v.kind == Kind::kFloat) entry.duration_ms = static_cast<float>(v.real);
       if (v.kind == Kind::kInt) entry.duration_ms = static_cast<float>(v.integer);
@@ -79,7 +79,9 @@ void EntryDecoder::field(Key key, const Value& v, model::FrEntry& entry, Raw& ra
     case Key::kOutputSizes: raw.output_sizes = v; break;
     case Key::kInputDtypes: raw.input_dtypes = v; break;
     case Key::kOutputDtypes: raw.output_dtypes = v; break;
-    case Key::kState: entry.state = v.kind == Kind::kString ? state_of(out_.text(model::StrId{v.id})) : entry.state; break;
+    case Key::kState:
+      entry.state = v.kind == Kind::kString ? state_of(out_.text(model::StrId{v.id})) : entry.state;
+      break;
     case Key::kStartedNs: entry.started_ns = int_or(v, out_, 0); break;
     case Key::kCompletedNs: entry.completed_ns = int_or(v, out_, 0); break;
     case Key::kRetired: entry.retired = as_bool(v, out_); break;

@@ -84,13 +84,15 @@ Ranks candidates_of(const model::Evidence& ev, const model::FrDump& dump) {
 void check_name(model::Evidence& ev, model::FrDump& dump) {
   const auto rank = rank_from_p2p(ev, dump);
   if (!rank || *rank == value(dump.rank)) return;
-  ev.add_problem({dump.file, model::PosKind::kNone, 0},
-                 fmt::format("the file name says rank {}, its sends and receives say rank {}", value(dump.rank), *rank));
+  ev.add_problem(
+      {dump.file, model::PosKind::kNone, 0},
+      fmt::format("the file name says rank {}, its sends and receives say rank {}", value(dump.rank), *rank));
   dump.rank = model::GlobalRank{*rank};
 }
 
 // Gives a rank to every dump with one candidate left, until nothing changes.
-std::size_t place_unique(model::Evidence& ev, std::unordered_map<std::size_t, Ranks>& open, std::set<std::int32_t> taken) {
+std::size_t place_unique(model::Evidence& ev, std::unordered_map<std::size_t, Ranks>& open,
+                         std::set<std::int32_t> taken) {
   std::size_t placed = 0;
   for (bool changed = true; changed;) {
     changed = false;

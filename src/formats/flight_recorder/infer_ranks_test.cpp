@@ -11,7 +11,8 @@ struct GroupText {
   const char* ranks;
 };
 
-void add_dump(model::Evidence& ev, std::vector<GroupText> groups, const char* p2p_op = nullptr, const char* p2p_group = "") {
+void add_dump(model::Evidence& ev, std::vector<GroupText> groups, const char* p2p_op = nullptr,
+              const char* p2p_group = "") {
   model::FrDump dump;
   dump.file = static_cast<model::FileId>(ev.dumps.size());
   ev.files.push_back({});

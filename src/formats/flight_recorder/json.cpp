@@ -83,8 +83,8 @@ ParseEnd run_json(ByteSource& source, ValueStack& stack) {
   Stream stream(in);
   Handler handler(stack);
   rapidjson::Reader reader;
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag |
-                              rapidjson::kParseNanAndInfFlag;
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseNanAndInfFlag;
   const auto result = reader.Parse<kFlags>(stream, handler);
   if (!result.IsError()) return {.complete = true, .offset = in.offset()};
   ParseEnd end{.offset = result.Offset()};

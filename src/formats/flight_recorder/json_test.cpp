@@ -99,12 +99,14 @@ TEST(Json, a_dump_without_entries_is_complete) {
 }
 
 TEST(Json, proxy_operations_of_comm_state) {
-  const auto ev = read(R"({"version":"2.9","pg_config":{},"nccl_comm_state":{"0x5601":{"commHash":"c0ffee","PT_activeOps":
+  const auto ev =
+      read(R"({"version":"2.9","pg_config":{},"nccl_comm_state":{"0x5601":{"commHash":"c0ffee","PT_activeOps":
    "[{\"collInfo\":{\"commHash\":\"c0ffee\",\"opCount\":17},\"channelId\":2,\"nSteps\":8,\"rank\":0,\"remoteRank\":5,
      \"opType\":\"SEND\",\"done\":false,\"POSTED\":{\"step\":4,\"ts\":1},\"TRANSMITTED\":{\"step\":3,\"ts\":1},\"DONE\":{\"step\":2,\"ts\":1}}]"}}})");
   // Line ends inside a JSON string are not JSON; RapidJSON accepts none of them.
   EXPECT_EQ(ev.dumps.size(), 1u);
-  std::string flat = R"({"version":"2.9","pg_config":{},"nccl_comm_state":{"0x5601":{"PT_activeOps":"[{\"collInfo\":{\"commHash\":\"c0ffee\",\"opCount\":17},\"channelId\":2,\"nSteps\":8,\"remoteRank\":5,\"opType\":\"SEND\",\"done\":false,\"POSTED\":{\"step\":4},\"TRANSMITTED\":{\"step\":3},\"DONE\":{\"step\":2}}]"}}})";
+  std::string flat =
+      R"({"version":"2.9","pg_config":{},"nccl_comm_state":{"0x5601":{"PT_activeOps":"[{\"collInfo\":{\"commHash\":\"c0ffee\",\"opCount\":17},\"channelId\":2,\"nSteps\":8,\"remoteRank\":5,\"opType\":\"SEND\",\"done\":false,\"POSTED\":{\"step\":4},\"TRANSMITTED\":{\"step\":3},\"DONE\":{\"step\":2}}]"}}})";
   const auto good = read(flat);
   ASSERT_EQ(good.dumps[0].proxy_ops.size(), 1u);
   const auto& op = good.dumps[0].proxy_ops[0];

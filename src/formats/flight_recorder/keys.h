@@ -12,14 +12,49 @@ namespace holter::formats::flight_recorder {
 enum class Key : std::uint8_t {
   kOther,
   // Top level.
-  kVersion, kPgConfig, kPgStatus, kNcclVersion, kCommLibVersion, kCommState, kEntries, kRank,
+  kVersion,
+  kPgConfig,
+  kPgStatus,
+  kNcclVersion,
+  kCommLibVersion,
+  kCommState,
+  kEntries,
+  kRank,
   // Groups and their status.
-  kName, kDesc, kRanks, kLastEnqueued, kLastStarted, kLastCompleted,
+  kName,
+  kDesc,
+  kRanks,
+  kLastEnqueued,
+  kLastStarted,
+  kLastCompleted,
   // Entries.
-  kFrames, kFilename, kLine, kRecordId, kPgId, kProcessGroup, kPgName, kPgDesc, kThreadName,
-  kSeqId, kCollectiveSeqId, kP2pSeqId, kOpId, kProfilingName, kCreatedNs, kCreatedUs, kDurationMs,
-  kInputSizes, kOutputSizes, kInputDtypes, kOutputDtypes, kState, kStartedNs, kCompletedNs,
-  kRetired, kTimeoutMs, kIsP2p,
+  kFrames,
+  kFilename,
+  kLine,
+  kRecordId,
+  kPgId,
+  kProcessGroup,
+  kPgName,
+  kPgDesc,
+  kThreadName,
+  kSeqId,
+  kCollectiveSeqId,
+  kP2pSeqId,
+  kOpId,
+  kProfilingName,
+  kCreatedNs,
+  kCreatedUs,
+  kDurationMs,
+  kInputSizes,
+  kOutputSizes,
+  kInputDtypes,
+  kOutputDtypes,
+  kState,
+  kStartedNs,
+  kCompletedNs,
+  kRetired,
+  kTimeoutMs,
+  kIsP2p,
   kCount,
 };
 
@@ -38,9 +73,7 @@ class KeyTable {
     base::StrId id = base::StrId::kEmpty;
     Key key = Key::kOther;
   };
-  static std::size_t slot_of(base::StrId id) {
-    return (static_cast<std::uint32_t>(id) * 2654435769U) >> 24;
-  }
+  static std::size_t slot_of(base::StrId id) { return (static_cast<std::uint32_t>(id) * 2654435769U) >> 24; }
   std::array<Slot, kSlots> slots_{};
 };
 

@@ -9,8 +9,8 @@
 namespace holter::formats::flight_recorder {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::add_entry;
+using ::testing::HasSubstr;
 using testing::PickleWriter;
 
 model::Evidence read(std::string_view data, std::size_t chunk = 64 * 1024) {
@@ -89,8 +89,8 @@ TEST(Pickle, a_call_is_refused_and_what_came_before_is_kept) {
 
 TEST(Pickle, every_opcode_that_imports_or_calls_is_refused) {
   using namespace std::string_view_literals;
-  for (const auto op : {"c"sv, "i"sv, "o"sv, "R"sv, "b"sv, "P"sv, "Q"sv, "\x81"sv, "\x82"sv, "\x83"sv, "\x84"sv, "\x92"sv,
-                        "\x93"sv, "\x97"sv}) {
+  for (const auto op : {"c"sv, "i"sv, "o"sv, "R"sv, "b"sv, "P"sv, "Q"sv, "\x81"sv, "\x82"sv, "\x83"sv, "\x84"sv,
+                        "\x92"sv, "\x93"sv, "\x97"sv}) {
     const auto ev = read(PickleWriter().raw("}").raw(op).raw("os\nsystem\n").done());
     ASSERT_EQ(ev.problems.size(), 1u);
     EXPECT_THAT(ev.problems[0].what, HasSubstr("refused")) << op;
@@ -116,7 +116,10 @@ TEST(Pickle, shared_containers_of_repickled_files_are_resolved) {
   PickleWriter w;
   w.raw("}\x94(").str("entries").raw("]\x94(");
   w.raw("}\x94(").str("record_id").raw("K\x01").str("profiling_name").str("nccl:all_reduce").str("input_sizes");
-  w.raw(std::string_view("]\x94]\x94(K\x04M\x00\x14" "ea", 12)).raw("u");
+  w.raw(std::string_view("]\x94]\x94(K\x04M\x00\x14"
+                         "ea",
+                         12))
+      .raw("u");
   w.raw("}\x94(").str("record_id").raw("K\x02").str("profiling_name").str("nccl:all_reduce").str("input_sizes");
   w.raw("h\x03u");
   // EMPTY_DICT is memo 0, the list 1, the first entry 2, its sizes 3.

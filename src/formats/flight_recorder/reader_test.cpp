@@ -75,7 +75,8 @@ TEST_P(RealDumps, entries_are_whole) {
     EXPECT_EQ(e.state, model::OpState::kScheduled);
     EXPECT_GT(e.created_ns, 1'700'000'000'000'000'000);
     EXPECT_NE(e.shape, model::ShapeId::kNone);
-    EXPECT_EQ(e.is_p2p, ev.text(e.op).find("->") != std::string_view::npos || ev.text(e.op).find("<-") != std::string_view::npos);
+    EXPECT_EQ(e.is_p2p,
+              ev.text(e.op).find("->") != std::string_view::npos || ev.text(e.op).find("<-") != std::string_view::npos);
   }
 }
 

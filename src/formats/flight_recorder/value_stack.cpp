@@ -7,7 +7,7 @@ namespace holter::formats::flight_recorder {
 
 namespace {
 
-constexpr std::size_t kMaxInterned = 1024;             // longer text stays with the dump
+constexpr std::size_t kMaxInterned = 1024;  // longer text stays with the dump
 constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
 constexpr std::size_t kMinRankList = 32;
 constexpr const char* kTooDeep = "nested too deep";

@@ -20,17 +20,22 @@
 namespace holter::formats::flight_recorder {
 
 enum class Kind : std::uint8_t {
-  kNone, kBool, kInt, kFloat,
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
   kString,    // `id` is a StrId of the evidence
   kText,      // long text: `id` indexes the texts of the stack
   kRankList,  // text like "[0, 1, 2]": `id` is a RankListId of the evidence
-  kList, kTuple, kDict,  // `id` is a node
-  kGone,      // an entry that was handed over
+  kList,
+  kTuple,
+  kDict,  // `id` is a node
+  kGone,  // an entry that was handed over
 };
 
 struct Value {
   Kind kind = Kind::kNone;
-  Key key = Key::kOther;   // of a kString that is a known key
+  Key key = Key::kOther;  // of a kString that is a known key
   std::uint32_t id = 0;
   union {
     std::int64_t integer = 0;

@@ -33,9 +33,9 @@ class NvidiaLines {
   bool read_sxid(const Input& in);
   bool read_fell_off(const Input& in);
 
-  std::string pending_gpu_;          // "The NVIDIA GPU D:B:D.0" waits for "fallen off the bus"
+  std::string pending_gpu_;  // "The NVIDIA GPU D:B:D.0" waits for "fallen off the bus"
   std::uint64_t pending_line_ = 0;
-  std::size_t last_sxid_ = 0;        // index + 1 of the event that data lines belong to
+  std::size_t last_sxid_ = 0;  // index + 1 of the event that data lines belong to
 };
 
 class OomLines {

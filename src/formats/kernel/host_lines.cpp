@@ -65,9 +65,10 @@ bool read_aer(const Input& in) {
     }
   }
   in.add(e, "device", device);
-  in.add(e, "severity", in.has("Uncorrect") ? (in.has("Non-Fatal") || in.has("Nonfatal") ? "uncorrected non-fatal"
-                                                                                        : "uncorrected fatal")
-                                            : "corrected");
+  in.add(e, "severity",
+         in.has("Uncorrect")
+             ? (in.has("Non-Fatal") || in.has("Nonfatal") ? "uncorrected non-fatal" : "uncorrected fatal")
+             : "corrected");
   in.emit(std::move(e));
   return true;
 }

@@ -21,7 +21,8 @@ std::string_view driver_of(std::string_view text) {
     const auto at = text.find(driver);
     if (at == std::string_view::npos) continue;
     const auto after = at + driver.size();
-    if ((at == 0 || text[at - 1] == ' ') && after < text.size() && (text[after] == ' ' || text[after] == ':')) return driver;
+    if ((at == 0 || text[at - 1] == ' ') && after < text.size() && (text[after] == ' ' || text[after] == ':'))
+      return driver;
   }
   return {};
 }
@@ -30,11 +31,21 @@ std::string_view state_of(std::string_view text) {
   struct Form {
     std::string_view part, state;
   };
-  static constexpr Form kForms[] = {
-      {"link down", "down"},     {"link is down", "down"},   {"link active", "up"},      {"link up", "up"},
-      {"link is up", "up"},      {"lost carrier", "down"},   {"gained carrier", "up"},   {"cable unplugged", "down"},
-      {"cable plugged", "up"},   {"bus stuck", "error"},     {"cable error", "error"},   {"high temperature", "error"},
-      {"unknown identifier", "error"}, {"port inactive", "down"}, {"link initialize", "training"}};
+  static constexpr Form kForms[] = {{"link down", "down"},
+                                    {"link is down", "down"},
+                                    {"link active", "up"},
+                                    {"link up", "up"},
+                                    {"link is up", "up"},
+                                    {"lost carrier", "down"},
+                                    {"gained carrier", "up"},
+                                    {"cable unplugged", "down"},
+                                    {"cable plugged", "up"},
+                                    {"bus stuck", "error"},
+                                    {"cable error", "error"},
+                                    {"high temperature", "error"},
+                                    {"unknown identifier", "error"},
+                                    {"port inactive", "down"},
+                                    {"link initialize", "training"}};
   for (const auto& f : kForms) {
     if (base::contains_ignore_case(text, f.part)) return f.state;
   }

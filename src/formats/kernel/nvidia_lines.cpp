@@ -51,7 +51,8 @@ bool read_driver(const Input& in) {
   Cursor c(in.text);
   if (!c.skip_past("loading NVIDIA UNIX ") || !c.skip_past(" Module")) return false;
   for (const auto word : base::split_blanks(c.rest())) {
-    if (word.find('.') == std::string_view::npos || word.find_first_not_of("0123456789.") != std::string_view::npos) continue;
+    if (word.find('.') == std::string_view::npos || word.find_first_not_of("0123456789.") != std::string_view::npos)
+      continue;
     auto e = in.event("kernel.driver_loaded");
     in.add(e, "version", word);
     in.emit(std::move(e));

@@ -41,7 +41,8 @@ TEST(KernelPrefix, every_form) {
 }
 
 TEST(KernelPrefix, other_text_stays) {
-  for (const auto* text : {"[abc] x", "1,2,x", "kernel of truth", "[99999999999999] x", "[Mon May 42 07:31:02 2026] x"}) {
+  for (const auto* text :
+       {"[abc] x", "1,2,x", "kernel of truth", "[99999999999999] x", "[Mon May 42 07:31:02 2026] x"}) {
     EXPECT_EQ(split_prefix(text).message, text);
   }
 }

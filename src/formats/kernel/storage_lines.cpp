@@ -3,7 +3,8 @@
 //   nfs: server nas1 not responding, still trying      nfs: server nas1 OK      nfs: server x not responding, timed out
 //   LustreError: ... / Lustre: fs-OST0001-osc: Connection to fs-OST0001 (at 10.0.0.1@o2ib) was lost; in progress ...
 //   blk_update_request: I/O error, dev nvme0n1, sector 12      nvme nvme0: I/O 12 QID 3 timeout, aborting
-//   EXT4-fs error (device sda1): ...      EXT4-fs (sda1): Remounting filesystem read-only      XFS (dm-0): Corruption ...
+//   EXT4-fs error (device sda1): ...      EXT4-fs (sda1): Remounting filesystem read-only      XFS (dm-0): Corruption
+//   ...
 #include "base/cursor.h"
 #include "formats/kernel/families.h"
 
@@ -15,8 +16,8 @@ bool read_server(const Input& in) {
   struct Form {
     std::string_view head, kind;
   };
-  static constexpr Form kForms[] = {{"nfs: server ", "nfs"}, {"nfs4: server ", "nfs"}, {"NFS: server ", "nfs"},
-                                    {"Connection to ", "lustre"}, {"ceph: ", "ceph"}, {"CIFS: VFS: ", "cifs"}};
+  static constexpr Form kForms[] = {{"nfs: server ", "nfs"},      {"nfs4: server ", "nfs"}, {"NFS: server ", "nfs"},
+                                    {"Connection to ", "lustre"}, {"ceph: ", "ceph"},       {"CIFS: VFS: ", "cifs"}};
   for (const auto& f : kForms) {
     base::Cursor c(in.text);
     if (!c.skip_past(f.head)) continue;

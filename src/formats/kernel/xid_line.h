@@ -23,8 +23,8 @@ struct XidLine {
   std::string_view pid, name;  // empty when absent or unknown
   std::string_view text;       // after process
   int caused_by = -1;
-  std::string_view fatality;   // "Fatal", "Nonfatal", "Non-fatal", "Correctable"
-  std::string_view unit;       // NVLink unit; "GPC 2, TPC 4, SM 1"; "FBHUB"
+  std::string_view fatality;  // "Fatal", "Nonfatal", "Non-fatal", "Correctable"
+  std::string_view unit;      // NVLink unit; "GPC 2, TPC 4, SM 1"; "FBHUB"
   int link = -1;
   std::string_view registers;  // hexadecimal words as printed
 };

@@ -43,8 +43,9 @@ TEST(XidLine, legacy_mig_and_bare_number) {
 }
 
 TEST(XidLine, nvlink5_records) {
-  auto x = parse_xid("NVRM: Xid (PCI:0018:01:00): 149, pid='<unknown>', name=<unknown>, NETIR_BER_EVENT_2 Nonfatal XC1 i0 "
-                     "Link 07 (0x00000013 0x00000002 0x0)");
+  auto x = parse_xid(
+      "NVRM: Xid (PCI:0018:01:00): 149, pid='<unknown>', name=<unknown>, NETIR_BER_EVENT_2 Nonfatal XC1 i0 "
+      "Link 07 (0x00000013 0x00000002 0x0)");
   ASSERT_TRUE(x);
   EXPECT_EQ(x->unit, "NETIR_BER_EVENT_2");
   EXPECT_EQ(x->fatality, "Nonfatal");
@@ -60,11 +61,13 @@ TEST(XidLine, consequences_places_and_recovery_actions) {
   auto x = parse_xid("NVRM: Xid (PCI:0000:c4:00): 45, pid=5, name=p, Ch 00000001 caused by previous Xid 149");
   ASSERT_TRUE(x);
   EXPECT_EQ(x->caused_by, 149);
-  x = parse_xid("NVRM: Xid (PCI:0000:5d:00): 13, pid=9, name=p, Graphics SM Warp Exception on (GPC 2, TPC 4, SM 1): Illegal");
+  x = parse_xid(
+      "NVRM: Xid (PCI:0000:5d:00): 13, pid=9, name=p, Graphics SM Warp Exception on (GPC 2, TPC 4, SM 1): Illegal");
   EXPECT_EQ(x->unit, "GPC 2, TPC 4, SM 1");
   x = parse_xid("NVRM: Xid (PCI:0000:97:00): 95, pid=6, name=p, Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No");
   EXPECT_EQ(x->unit, "LTC TAG");
-  const auto action = parse_recovery_action("GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)");
+  const auto action =
+      parse_recovery_action("GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)");
   ASSERT_TRUE(action);
   EXPECT_EQ(action->code, 2);
   EXPECT_EQ(action->name, "Node Reboot Required");
@@ -75,7 +78,8 @@ TEST(XidLine, tracepoint_and_other_text) {
   ASSERT_TRUE(x);
   EXPECT_EQ(x->number, 79);
   EXPECT_EQ(x->pci, "0000:c4:00");
-  for (const auto* text : {"Xid", "Xid (", "Xid (PCI:): 3", "Xid (PCI:0000:c4:00) 79", "Xid (PCI:0000:c4:00): x", "see Xid 79"}) {
+  for (const auto* text :
+       {"Xid", "Xid (", "Xid (PCI:): 3", "Xid (PCI:0000:c4:00) 79", "Xid (PCI:0000:c4:00): x", "see Xid 79"}) {
     EXPECT_FALSE(parse_xid(text)) << text;
   }
 }

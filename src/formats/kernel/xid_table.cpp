@@ -111,7 +111,8 @@ std::vector<Nvlink5Match> decode_nvlink5(const model::Rules& rules, int xid, std
   for (const auto& row : t.rows()) {
     if (row.empty() || row[0] != number) continue;
     if (driver_branch < kFirstBranchOfLayout2) match_row(t, row, 1, intr_info, error_status, out);
-    if (driver_branch == 0 || driver_branch >= kFirstBranchOfLayout2) match_row(t, row, 2, intr_info, error_status, out);
+    if (driver_branch == 0 || driver_branch >= kFirstBranchOfLayout2)
+      match_row(t, row, 2, intr_info, error_status, out);
   }
   return out;
 }

@@ -16,9 +16,9 @@ namespace holter::formats::kernel {
 struct XidInfo {
   int number = -1;
   std::string mnemonic;
-  std::string unit;        // "GSP", "NVLINK", "ECC/FB", ...
-  std::string category;    // hardware, fabric, firmware, driver, application, meta, legacy, ...
-  std::string severity;    // info, app, degraded, gpu_fatal, node_fatal, decode, meta, unknown
+  std::string unit;      // "GSP", "NVLINK", "ECC/FB", ...
+  std::string category;  // hardware, fabric, firmware, driver, application, meta, legacy, ...
+  std::string severity;  // info, app, degraded, gpu_fatal, node_fatal, decode, meta, unknown
   std::string meaning;
   std::string vendor_action;  // the vendor's immediate bucket: RESET_GPU, RESTART_APP, ...
   std::string action;         // what this table proposes
@@ -38,9 +38,9 @@ std::optional<SxidInfo> sxid_info(const model::Rules& rules, int number);
 struct Nvlink5Match {
   int layout = 0;
   std::string unit;
-  int event_code = -1;         // intrInfo bits 25:20
-  std::string resolution;      // RESET_GPU, IGNORE, XID_154_EVAL
-  std::string investigatory;   // INVESTIGATE_LINK_SI, SYMPATHETIC_REPORT_SOLO, ...
+  int event_code = -1;        // intrInfo bits 25:20
+  std::string resolution;     // RESET_GPU, IGNORE, XID_154_EVAL
+  std::string investigatory;  // INVESTIGATE_LINK_SI, SYMPATHETIC_REPORT_SOLO, ...
   std::string severity;
   std::string remote_impact;
 };

@@ -24,11 +24,36 @@ struct Pending {
 class ExitParser final : public text::LineParser {
  public:
   std::vector<std::string_view> triggers() const override {
-    return {"exitcode", "exit code", "exited with", "Exited with", "Killed", "killed by signal", "return code",
-            "oom_kill", "oom-kill event", "CANCELLED AT", "CANCELLED", "ActorDiedError", "WorkerCrashedError",
-            "NodeDiedError", "OOMKilled", "Evicted", "Preempted", "Preempting", "received signal", "Signal 15",
-            "died with <Signals", "exits with return", "Exit status", "SIGKILL", "SIGTERM", "SIGSEGV",
-            "exit status", "Out Of Memory", "(local_rank: ", "host      : "};
+    return {"exitcode",
+            "exit code",
+            "exited with",
+            "Exited with",
+            "Killed",
+            "killed by signal",
+            "return code",
+            "oom_kill",
+            "oom-kill event",
+            "CANCELLED AT",
+            "CANCELLED",
+            "ActorDiedError",
+            "WorkerCrashedError",
+            "NodeDiedError",
+            "OOMKilled",
+            "Evicted",
+            "Preempted",
+            "Preempting",
+            "received signal",
+            "Signal 15",
+            "died with <Signals",
+            "exits with return",
+            "Exit status",
+            "SIGKILL",
+            "SIGTERM",
+            "SIGSEGV",
+            "exit status",
+            "Out Of Memory",
+            "(local_rank: ",
+            "host      : "};
   }
   bool wants_all() const override { return pending_.has_value(); }
   std::string_view format() const override { return "training-log"; }
@@ -76,7 +101,7 @@ class ExitParser final : public text::LineParser {
   bool slurm(const Line& line, FileContext context, model::Evidence& out) {
     if (step_cancel_.match(line.body)) {
       const auto why = step_cancel_[1];
-      const std::string_view how = why.find("PREEMPT") != std::string_view::npos     ? "preempted"
+      const std::string_view how = why.find("PREEMPT") != std::string_view::npos      ? "preempted"
                                    : why.find("TIME LIMIT") != std::string_view::npos ? "time_limit"
                                    : why.find("NODE FAIL") != std::string_view::npos  ? "node_failure"
                                                                                       : "cancelled";
@@ -183,7 +208,8 @@ class ExitParser final : public text::LineParser {
   bool detail(const Line& line, model::Evidence& out) {
     auto& e = pending_->event;
     if (!key_value_.match(line.body)) {
-      if (line.body.find("exit detail") != std::string_view::npos || line.body.find("exit type") != std::string_view::npos) {
+      if (line.body.find("exit detail") != std::string_view::npos ||
+          line.body.find("exit type") != std::string_view::npos) {
         if (exit_type_.match(line.body)) add_field(e, out, "exit_type", exit_type_[0]);
         e.line_count = static_cast<std::uint32_t>(line.number - e.at.pos + 1);
         flush(out);
@@ -220,7 +246,8 @@ class ExitParser final : public text::LineParser {
   std::string table_host_, table_local_;
 
   Pattern step_cancel_{R"((?:JOB|STEP) \S+ (?:ON (\S+) )?CANCELLED AT \S+(.*))"};
-  Pattern srun_task_{R"(srun: error: ([^\s:]+): tasks? ([\d,-]+): (Killed|Exited with exit code (\d+)|[A-Z][a-z ]+(?:\(core dumped\))?))"};
+  Pattern srun_task_{
+      R"(srun: error: ([^\s:]+): tasks? ([\d,-]+): (Killed|Exited with exit code (\d+)|[A-Z][a-z ]+(?:\(core dumped\))?))"};
   Pattern slurm_oom_{R"(slurmstepd: error: Detected (\d+) oom[_-]kill event|oom_kill event|task \d+: Out Of Memory)"};
   Pattern pod_{R"(pod[/ ]["']?([\w.-]+(?:/[\w.-]+)?))"};
   Pattern torchrun_{R"(failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid: (\d+)\))"};

@@ -165,10 +165,11 @@ TEST(Exit, launchers_and_schedulers) {
       "subprocess.CalledProcessError: Command died with <Signals.SIGSEGV: 11>.\n");
   std::vector<std::string> got;
   for (const auto* e : of_kind(ev, "exit")) {
-    got.push_back(field(ev, *e, "tool") + " " + field(ev, *e, "how") + " " + field(ev, *e, "signal") + " " + std::string(ev.text(e->node)));
+    got.push_back(field(ev, *e, "tool") + " " + field(ev, *e, "how") + " " + field(ev, *e, "signal") + " " +
+                  std::string(ev.text(e->node)));
   }
-  EXPECT_THAT(got, ElementsAre("torchrun signal 9 ", "slurm signal 9 gn7", "slurm exitcode  gn8", "slurm time_limit  gn7",
-                               "accelerate signal 11 "));
+  EXPECT_THAT(got, ElementsAre("torchrun signal 9 ", "slurm signal 9 gn7", "slurm exitcode  gn8",
+                               "slurm time_limit  gn7", "accelerate signal 11 "));
   EXPECT_EQ(of_kind(ev, "exit")[0]->pid, 8120);
 }
 

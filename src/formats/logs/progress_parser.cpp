@@ -81,8 +81,8 @@ struct Progress {
 class ProgressParser final : public text::LineParser {
  public:
   std::vector<std::string_view> triggers() const override {
-    std::vector<std::string_view> all{"step ", "step=", "step:", "steps:", "iteration", "batch ", "epoch ", "epoch:", "epoch=",
-                                      "'epoch'", "it/s]", "s/it]", "iter "};
+    std::vector<std::string_view> all{"step ",  "step=",  "step:",   "steps:", "iteration", "batch ", "epoch ",
+                                      "epoch:", "epoch=", "'epoch'", "it/s]",  "s/it]",     "iter "};
     for (const auto& p : kPhases) all.push_back(p.words);
     std::erase_if(all, [](auto t) { return t.size() < 5; });
     return all;
@@ -155,7 +155,8 @@ class ProgressParser final : public text::LineParser {
   Pattern bar_{R"(\|\s*(\d{1,12})/(\d{1,12}) \[)"};  // tqdm: " 12%|##   | 120/1000 [00:12<01:40, 9.1it/s]"
   Pattern epoch_{R"((?i)\bepoch\b['\"]?[\s=:\[]+(\d+(?:\.\d+)?))"};
   Pattern loss_{R"((?i)\b(?:\w*loss)\b['\"]?[\s=:]+(-?[\d.]+(?:e[+-]?\d+)?))"};
-  Pattern epoch_end_{R"((?i)\bepoch[\s=:]+(\d+)\b[^\n]{0,40}?\b(?:done|finished|completed|ended|end)\b(?:.*?(\d+) (?:batches|steps))?(?:.*?(\d+) samples)?)"};
+  Pattern epoch_end_{
+      R"((?i)\bepoch[\s=:]+(\d+)\b[^\n]{0,40}?\b(?:done|finished|completed|ended|end)\b(?:.*?(\d+) (?:batches|steps))?(?:.*?(\d+) samples)?)"};
 };
 
 }  // namespace

@@ -32,7 +32,8 @@ TEST(Signatures, every_example_matches_its_own) {
         else others += " " + m.signature->id;
       }
       EXPECT_TRUE(own) << signature.id << " does not match: " << example;
-      if (!others.empty() && std::getenv("HOLTER_SHOW_OVERLAPS")) std::printf("%s:%s\n", signature.id.c_str(), others.c_str());
+      if (!others.empty() && std::getenv("HOLTER_SHOW_OVERLAPS"))
+        std::printf("%s:%s\n", signature.id.c_str(), others.c_str());
     }
   }
 }
@@ -44,10 +45,11 @@ TEST(Signatures, every_pattern_requires_a_literal) {
 
 TEST(Signatures, ordinary_lines_match_nothing) {
   const SignatureSet set(rules::builtin());
-  for (const char* line : {"step 412 loss 1.9921 lr 1e-4 grad_norm 0.82", "INFO 08-10 23:02:39 [core.py:77] starting",
-                           "Loading checkpoint shards: 100%|##########| 8/8 [00:12<00:00,  1.5s/it]",
-                           "gn1:31:55 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM", "information about inference",
-                           "epoch 3 done, 4096 batches, 32768 samples", "saving checkpoint at iteration 4000 to /ckpt"}) {
+  for (const char* line :
+       {"step 412 loss 1.9921 lr 1e-4 grad_norm 0.82", "INFO 08-10 23:02:39 [core.py:77] starting",
+        "Loading checkpoint shards: 100%|##########| 8/8 [00:12<00:00,  1.5s/it]",
+        "gn1:31:55 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM", "information about inference",
+        "epoch 3 done, 4096 batches, 32768 samples", "saving checkpoint at iteration 4000 to /ckpt"}) {
     for (const auto& m : set.match(line)) ADD_FAILURE() << line << " matches " << m.signature->id;
   }
 }

@@ -161,7 +161,8 @@ class TracebackParser final : public text::LineParser {
   Map open_;
   bool chained_ = false;
   Pattern frame_{R"re(^[\s|]*File "([^"]{1,400})", line (\d{1,9})(?:, in (.{1,200}))?)re"};
-  Pattern logger_{R"(^(?:\[?(ERROR|WARNING|INFO|CRITICAL|FATAL)\]?:? )?(?:\d\d-\d\d|\d{4}-\d\d-\d\d) \d\d:\d\d:\d\d\S* \[[^\]]*\] ?(.*))"};
+  Pattern logger_{
+      R"(^(?:\[?(ERROR|WARNING|INFO|CRITICAL|FATAL)\]?:? )?(?:\d\d-\d\d|\d{4}-\d\d-\d\d) \d\d:\d\d:\d\d\S* \[[^\]]*\] ?(.*))"};
 };
 
 }  // namespace

@@ -19,10 +19,12 @@ std::int64_t sane(std::int64_t seq) { return seq > kMaxSeq ? -1 : seq; }
 class WatchdogParser final : public text::LineParser {
  public:
   std::vector<std::string_view> triggers() const override {
-    return {"Watchdog caught", "NCCL work: ", "work sequence id", "watchdog got stuck", "dump signal", "signal dumping",
-            "preparing to dump", "acquire GIL", "entire process down", "following async exception",
-            "remote error detected", "after attempting to dump", "Timeout at collective", "To our best knowledge",
-            " started ranks: ", " finished ranks: ", "monitored_barrier"};
+    return {"Watchdog caught",           "NCCL work: ",           "work sequence id",
+            "watchdog got stuck",        "dump signal",           "signal dumping",
+            "preparing to dump",         "acquire GIL",           "entire process down",
+            "following async exception", "remote error detected", "after attempting to dump",
+            "Timeout at collective",     "To our best knowledge", " started ranks: ",
+            " finished ranks: ",         "monitored_barrier"};
   }
   std::string_view format() const override { return "training-log"; }
 
@@ -174,7 +176,8 @@ class WatchdogParser final : public text::LineParser {
   Pattern timeout_{R"(Watchdog caught collective operation timeout: .*? ran for (\d+) milliseconds)"};
   Pattern work_{R"(WorkNCCL\(SeqNum=(\d+), OpType=(\w+), NumelIn=(\d+), NumelOut=(\d+), Timeout\(ms\)=(\d+)\))"};
   // 1.x: TensorShape, with or without SeqNum; other backends name another Work type.
-  Pattern old_work_{R"(Work\w+\((?:SeqNum=(\d+), )?OpType=(\w+), (?:TensorShape=(\[[^\]]*\]), )?.*?Timeout\(ms\)=(\d+)\))"};
+  Pattern old_work_{
+      R"(Work\w+\((?:SeqNum=(\d+), )?OpType=(\w+), (?:TensorShape=(\[[^\]]*\]), )?.*?Timeout\(ms\)=(\d+)\))"};
   Pattern status_{R"(work sequence id: (\d+) PG status: last enqueued work: (-?\d+), last completed work: (-?\d+))"};
   Pattern old_status_{
       R"((?:at NCCL work|by watchdog at work|at work): (\d+), last enqueued NCCL work: (-?\d+), last completed NCCL work: (-?\d+))"};

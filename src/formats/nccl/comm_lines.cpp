@@ -40,8 +40,8 @@ model::StrId split_id(const Input& in, State& state, std::string_view text) {
   if (parent_pointer.empty()) return model::StrId::kEmpty;
   const auto parent = state.comm(in, parent_pointer).comm_id;
   if (parent == model::StrId::kEmpty) return model::StrId::kEmpty;
-  return in.out.intern(fmt::format("{}/split {} color {}", in.out.text(parent), int_of(text, "splitCount"),
-                                   int_of(text, "color")));
+  return in.out.intern(
+      fmt::format("{}/split {} color {}", in.out.text(parent), int_of(text, "splitCount"), int_of(text, "color")));
 }
 
 void read_identity(const Input& in, State& state, std::string_view pointer, std::string_view text) {
@@ -73,7 +73,8 @@ void read_stage(const Input& in, State& state, model::NcclComm& comm, std::strin
   } else if (text.find("Destroy COMPLETE") != std::string_view::npos) {
     comm.stage = InitStage::kDestroyed;
   } else if (text.find("Abort ") != std::string_view::npos || text.find("Revoke ") != std::string_view::npos) {
-    if (comm.stage != InitStage::kAborted) state.fact(in, "abort_from", comm.stage == InitStage::kComplete ? "complete" : "init");
+    if (comm.stage != InitStage::kAborted)
+      state.fact(in, "abort_from", comm.stage == InitStage::kComplete ? "complete" : "init");
     comm.stage = InitStage::kAborted;
   }
 }
@@ -96,8 +97,8 @@ bool read_operation(const Input& in, State& state) {
 bool read_progress(const Input& in, State& state) {
   const auto m = in.head.message;
   const bool bootstrapped = m.starts_with("Bootstrap timings");
-  const bool connected = m.starts_with("Connected all") || m.starts_with("Connected NVLS") ||
-                         m.starts_with("Connected binomial");
+  const bool connected =
+      m.starts_with("Connected all") || m.starts_with("Connected NVLS") || m.starts_with("Connected binomial");
   if (!bootstrapped && !connected) return false;
   if (auto* comm = state.current(in)) raise(*comm, bootstrapped ? InitStage::kTopology : InitStage::kConnect);
   if (connected) state.fact(in, "connected", m.substr(0, m.find(',')));

@@ -19,9 +19,9 @@ struct StatusName {
 };
 // enum ibv_wc_status of libibverbs.
 constexpr StatusName kStatus[] = {
-    {"1", "local length"},          {"2", "local QP operation"},   {"4", "local protection"},
-    {"5", "work request flushed"},  {"9", "remote invalid request"}, {"10", "remote access"},
-    {"11", "remote operation"},     {"12", "transport retries exceeded"}, {"13", "receiver-not-ready retries exceeded"},
+    {"1", "local length"},         {"2", "local QP operation"},          {"4", "local protection"},
+    {"5", "work request flushed"}, {"9", "remote invalid request"},      {"10", "remote access"},
+    {"11", "remote operation"},    {"12", "transport retries exceeded"}, {"13", "receiver-not-ready retries exceeded"},
     {"21", "general error"}};
 
 // The value behind a key in either form: "status=12", "status=IBV_WC_RETRY_EXC_ERR(12)", "error 12,".
@@ -87,10 +87,12 @@ bool read_async(const Input& in) {
 
 std::string_view error_class(std::string_view text) {
   if (base::contains_ignore_case(text, "refused")) return "refused";
-  if (base::contains_ignore_case(text, "reset by peer") || base::contains_ignore_case(text, "broken pipe")) return "reset";
+  if (base::contains_ignore_case(text, "reset by peer") || base::contains_ignore_case(text, "broken pipe"))
+    return "reset";
   if (base::contains_ignore_case(text, "closed by")) return "closed";
   if (base::contains_ignore_case(text, "timed out") || base::contains_ignore_case(text, "timeout")) return "timeout";
-  if (base::contains_ignore_case(text, "no route") || base::contains_ignore_case(text, "unreachable")) return "unreachable";
+  if (base::contains_ignore_case(text, "no route") || base::contains_ignore_case(text, "unreachable"))
+    return "unreachable";
   return "other";
 }
 
@@ -195,7 +197,8 @@ bool read_info_error(const Input& in) {
     return true;
   }
   if (has(m, "Got async event") || has(m, "async fatal event") || has(m, "non-fatal async")) return read_async(in);
-  if (has(m, "Connection refused") || has(m, "No route to host") || has(m, "Connection timed out")) return read_socket(in);
+  if (has(m, "Connection refused") || has(m, "No route to host") || has(m, "Connection timed out"))
+    return read_socket(in);
   return false;
 }
 

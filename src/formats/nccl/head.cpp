@@ -15,9 +15,7 @@ struct Marker {
 constexpr Marker kMarkers[] = {
     {"INFO ", Level::kInfo}, {"WARN ", Level::kWarn}, {"CALL ", Level::kCall}, {"TRACE ", Level::kTrace}};
 
-bool is_digits(std::string_view s) {
-  return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
-}
+bool is_digits(std::string_view s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos; }
 
 // "gn7:4519:4519"; a clock time ("08:11:20") has two digits where the host would stand.
 bool parse_process(std::string_view token, Head& head) {

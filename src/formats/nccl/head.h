@@ -17,7 +17,7 @@ enum class Level : std::uint8_t { kVersion, kInfo, kWarn, kCall, kTrace };
 
 struct Head {
   Level level = Level::kInfo;
-  std::string_view host;   // empty when the line lacks it
+  std::string_view host;  // empty when the line lacks it
   std::int32_t pid = -1;
   std::int32_t device = -1;
   std::string_view where;  // "transport/net_ib.cc:1295"

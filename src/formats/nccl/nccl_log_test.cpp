@@ -63,13 +63,14 @@ class NcclLog : public ::testing::Test {
 };
 
 TEST_F(NcclLog, every_form_of_the_init_line) {
-  feed("n1:10:20 [0] NCCL INFO comm 0x55a0 rank 3 nranks 16 cudaDev 3 busId c3000 - Init COMPLETE\n"
-       "n1:10:20 [0] NCCL INFO comm 0x55a1 rank 3 nranks 16 cudaDev 3 nvmlDev 5 busId c3000 commId 0x9a - Init START\n"
-       "n1:10:20 [0] NCCL INFO ncclCommSplit comm 0x55a2 rank 1 nranks 2 cudaDev 3 nvmlDev 5 busId c3000 parent "
-       "0x55a1 splitCount 4 color 7 key 1 - Init START\n"
-       "n1:10:20 [0] NCCL INFO [Rank 2] ncclCommInitRankConfig comm 0x55a3 rank 2 nranks 4 cudaDev 2 nvmlDev 2 "
-       "busId 1000 commId 0x77 - Init START\n"
-       "n1:10:20 [0] NCCL INFO comm 0x55a0 rank 3 nranks 16 cudaDev 3 busId c3000 - Abort COMPLETE\n");
+  feed(
+      "n1:10:20 [0] NCCL INFO comm 0x55a0 rank 3 nranks 16 cudaDev 3 busId c3000 - Init COMPLETE\n"
+      "n1:10:20 [0] NCCL INFO comm 0x55a1 rank 3 nranks 16 cudaDev 3 nvmlDev 5 busId c3000 commId 0x9a - Init START\n"
+      "n1:10:20 [0] NCCL INFO ncclCommSplit comm 0x55a2 rank 1 nranks 2 cudaDev 3 nvmlDev 5 busId c3000 parent "
+      "0x55a1 splitCount 4 color 7 key 1 - Init START\n"
+      "n1:10:20 [0] NCCL INFO [Rank 2] ncclCommInitRankConfig comm 0x55a3 rank 2 nranks 4 cudaDev 2 nvmlDev 2 "
+      "busId 1000 commId 0x77 - Init START\n"
+      "n1:10:20 [0] NCCL INFO comm 0x55a0 rank 3 nranks 16 cudaDev 3 busId c3000 - Abort COMPLETE\n");
   ASSERT_THAT(ev.nccl.comms, SizeIs(4));
   EXPECT_EQ(ev.nccl.comms[0].stage, InitStage::kAborted);
   EXPECT_EQ(ev.nccl.comms[0].rank, 3);
@@ -83,10 +84,11 @@ TEST_F(NcclLog, every_form_of_the_init_line) {
 }
 
 TEST_F(NcclLog, heads_with_and_without_wrapping) {
-  feed("[2026-01-02 08:11:20] gn-4.cluster:7:9 [6] transport/net_ib.cc:98 NCCL WARN Something odd\n"
-       "2026-07-03T08:11:20Z gn4:8:9 [3] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
-       "NCCL version 2.10.3+cuda11.3\n"
-       "08:11:20 NCCL INFO cudaDriverVersion 12040\n");
+  feed(
+      "[2026-01-02 08:11:20] gn-4.cluster:7:9 [6] transport/net_ib.cc:98 NCCL WARN Something odd\n"
+      "2026-07-03T08:11:20Z gn4:8:9 [3] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+      "NCCL version 2.10.3+cuda11.3\n"
+      "08:11:20 NCCL INFO cudaDriverVersion 12040\n");
   ASSERT_THAT(events("nccl.warn"), SizeIs(1));
   const auto warn = events("nccl.warn")[0];
   EXPECT_EQ(ev.text(warn.node), "gn-4.cluster");
@@ -99,10 +101,11 @@ TEST_F(NcclLog, heads_with_and_without_wrapping) {
 }
 
 TEST_F(NcclLog, connections) {
-  feed("n1:1:2 [0] NCCL INFO Channel 03/1 : 0[7000] -> 8[b3000] [send] via NET/IB/1(3)/GDRDMA/Shared\n"
-       "n1:1:2 [0] NCCL INFO Channel 00 : 4[8] -> 5[9] via P2P/IPC/read\n"
-       "n1:1:2 [0] NCCL INFO Channel 00/0 : 4[8] -> 5[9] via SHM/direct/direct\n"
-       "n1:1:2 [0] NCCL INFO Channel 00/0 : 9[1] -> 4[8] [receive] via NET/AWS Libfabric/2\n");
+  feed(
+      "n1:1:2 [0] NCCL INFO Channel 03/1 : 0[7000] -> 8[b3000] [send] via NET/IB/1(3)/GDRDMA/Shared\n"
+      "n1:1:2 [0] NCCL INFO Channel 00 : 4[8] -> 5[9] via P2P/IPC/read\n"
+      "n1:1:2 [0] NCCL INFO Channel 00/0 : 4[8] -> 5[9] via SHM/direct/direct\n"
+      "n1:1:2 [0] NCCL INFO Channel 00/0 : 9[1] -> 4[8] [receive] via NET/AWS Libfabric/2\n");
   ASSERT_THAT(ev.nccl.edges, SizeIs(4));
   const auto& ib = ev.nccl.edges[0];
   EXPECT_EQ(ib.channel, 3);
@@ -121,11 +124,12 @@ TEST_F(NcclLog, connections) {
 }
 
 TEST_F(NcclLog, rings_and_trees_that_are_cut) {
-  feed("n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 64 cudaDev 0 busId 1000 - Init START\n"
-       "n1:1:2 [0] NCCL INFO Channel 00/02 :    0   1   2   3...\n"
-       "n1:1:2 [0] NCCL INFO Channel 01/02 :    0   1   2   3\n"
-       "n1:1:2 [0] NCCL INFO Ring 00 : 7 -> 0 -> 1\n"
-       "n1:1:2 [0] NCCL INFO Tree 5 : -1 -> 0 -> 1/4/-1\n");
+  feed(
+      "n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 64 cudaDev 0 busId 1000 - Init START\n"
+      "n1:1:2 [0] NCCL INFO Channel 00/02 :    0   1   2   3...\n"
+      "n1:1:2 [0] NCCL INFO Channel 01/02 :    0   1   2   3\n"
+      "n1:1:2 [0] NCCL INFO Ring 00 : 7 -> 0 -> 1\n"
+      "n1:1:2 [0] NCCL INFO Tree 5 : -1 -> 0 -> 1/4/-1\n");
   ASSERT_THAT(ev.nccl.rings, SizeIs(3));
   EXPECT_TRUE(ev.nccl.rings[0].truncated);
   EXPECT_THAT(ev.nccl.rings[0].order, ElementsAre(0, 1, 2));
@@ -144,12 +148,13 @@ TEST_F(NcclLog, rings_and_trees_that_are_cut) {
 }
 
 TEST_F(NcclLog, network_and_environment) {
-  feed("n1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_3:1/RoCE/SHARP [RO]; OOB ib0:10.1.2.3<0>\n"
-       "n1:1:2 [0] NCCL INFO Using network IB\n"
-       "n1:1:2 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.\n"
-       "n1:1:2 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.\n"
-       "n1:1:2 [0] NCCL INFO Bootstrap : Using [0]eth0:10.0.0.1<0>\n"
-       "n1:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0> [1]eth1:10.0.1.1<0>\n");
+  feed(
+      "n1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_3:1/RoCE/SHARP [RO]; OOB ib0:10.1.2.3<0>\n"
+      "n1:1:2 [0] NCCL INFO Using network IB\n"
+      "n1:1:2 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.\n"
+      "n1:1:2 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.\n"
+      "n1:1:2 [0] NCCL INFO Bootstrap : Using [0]eth0:10.0.0.1<0>\n"
+      "n1:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0> [1]eth1:10.0.1.1<0>\n");
   EXPECT_THAT(facts("hca"), ElementsAre("mlx5_0:1/IB", "mlx5_3:1/RoCE/SHARP"));
   EXPECT_THAT(facts("oob"), ElementsAre("ib0:10.1.2.3<0>"));
   EXPECT_THAT(facts("network"), ElementsAre("IB"));
@@ -159,12 +164,13 @@ TEST_F(NcclLog, network_and_environment) {
 }
 
 TEST_F(NcclLog, completions_of_all_eras) {
-  feed("a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.9.8.6<52114> with error 12, "
-       "opcode 1, len 0, vendor err 129\n"
-       "a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.8.6<52114> with status=5 "
-       "opcode=0 len=0 vendor err 249 (Recv) localGid fe80::1 remoteGids fe80::2 hca mlx5_4\n"
-       "a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.8.6<52114> with "
-       "status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 req_type=Send hca mlx5_4\n");
+  feed(
+      "a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.9.8.6<52114> with error 12, "
+      "opcode 1, len 0, vendor err 129\n"
+      "a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.8.6<52114> with status=5 "
+      "opcode=0 len=0 vendor err 249 (Recv) localGid fe80::1 remoteGids fe80::2 hca mlx5_4\n"
+      "a:1:2 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.8.6<52114> with "
+      "status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 req_type=Send hca mlx5_4\n");
   const auto got = events("nccl.ib_completion");
   ASSERT_THAT(got, SizeIs(3));
   for (const auto& e : got) EXPECT_EQ(field(e, "peer"), "10.9.8.6<52114>");
@@ -179,15 +185,16 @@ TEST_F(NcclLog, completions_of_all_eras) {
 }
 
 TEST_F(NcclLog, async_and_socket_errors) {
-  feed("a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : Got async event : port error\n"
-       "a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : mlx5_3:1 Got non-fatal async event: port active(9)\n"
-       "a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : mlx5_0:2 async fatal event on QP (0x7f): local access\n"
-       "a:1:2 [3] misc/socket.cc:46 NCCL WARN socketProgressOpt: Call to send to 127.0.0.1<39579> failed : Connection "
-       "reset by peer\n"
-       "a:1:2 [3] misc/socket.cc:71 NCCL WARN socketProgress: Connection closed by remote peer localhost<45786>\n"
-       "a:1:2 [3] misc/socket.cc:511 NCCL WARN socketStartConnect: Connect to 10.0.0.7<4000> failed : No route to host\n"
-       "a:1:2 [3] NCCL INFO Call to connect to 10.0.0.8<4000> returned Connection refused, retrying\n"
-       "a:1:2 [3] NCCL INFO proxy.cc:965 -> 6 [Progress Thread]\n");
+  feed(
+      "a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : Got async event : port error\n"
+      "a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : mlx5_3:1 Got non-fatal async event: port active(9)\n"
+      "a:1:2 [3] transport/net_ib.cc:98 NCCL WARN NET/IB : mlx5_0:2 async fatal event on QP (0x7f): local access\n"
+      "a:1:2 [3] misc/socket.cc:46 NCCL WARN socketProgressOpt: Call to send to 127.0.0.1<39579> failed : Connection "
+      "reset by peer\n"
+      "a:1:2 [3] misc/socket.cc:71 NCCL WARN socketProgress: Connection closed by remote peer localhost<45786>\n"
+      "a:1:2 [3] misc/socket.cc:511 NCCL WARN socketStartConnect: Connect to 10.0.0.7<4000> failed : No route to host\n"
+      "a:1:2 [3] NCCL INFO Call to connect to 10.0.0.8<4000> returned Connection refused, retrying\n"
+      "a:1:2 [3] NCCL INFO proxy.cc:965 -> 6 [Progress Thread]\n");
   const auto async = events("nccl.async_event");
   ASSERT_THAT(async, SizeIs(3));
   EXPECT_EQ(field(async[0], "event"), "port error");
@@ -208,8 +215,9 @@ TEST_F(NcclLog, async_and_socket_errors) {
 }
 
 TEST_F(NcclLog, queue_pair_call_names_device_and_gid) {
-  feed("a:1:2 [3] misc/ibvwrap.cc:252 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
-       "mlx5_2:1, curr state INIT, next state RTR, local GID index 0, local GID fe80::a, remote GID fe80::b\n");
+  feed(
+      "a:1:2 [3] misc/ibvwrap.cc:252 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
+      "mlx5_2:1, curr state INIT, next state RTR, local GID index 0, local GID fe80::a, remote GID fe80::b\n");
   const auto got = events("nccl.ib_call");
   ASSERT_THAT(got, SizeIs(1));
   EXPECT_EQ(field(got[0], "call"), "modify_qp");
@@ -219,9 +227,10 @@ TEST_F(NcclLog, queue_pair_call_names_device_and_gid) {
 }
 
 TEST_F(NcclLog, operation_counts_are_hexadecimal) {
-  feed("a:1:2 [0] NCCL INFO comm 0x7f rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"
-       "a:1:2 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7f "
-       "[nranks=2] stream 0x9\n");
+  feed(
+      "a:1:2 [0] NCCL INFO comm 0x7f rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"
+      "a:1:2 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7f "
+      "[nranks=2] stream 0x9\n");
   EXPECT_EQ(ev.nccl.comms[0].op_count, 31);
   EXPECT_EQ(ev.text(ev.nccl.comms[0].last_op), "AllReduce");
 }

@@ -49,8 +49,7 @@ class RepairStream {
 
  private:
   bool needs_comma() {
-    if (in_string_ || last_ == 0 || last_ == '{' || last_ == '[' || last_ == ',' || last_ == ':')
-      return false;
+    if (in_string_ || last_ == 0 || last_ == '{' || last_ == '[' || last_ == ',' || last_ == ':') return false;
     const int c = in_.peek();
     return c == '"' || c == '{';
   }

@@ -14,8 +14,7 @@ constexpr std::size_t kMaxReplies = 100'000;
 
 class Replies {
  public:
-  Replies(LineSource& in, FileContext context, model::Evidence& out)
-      : in_(in), context_(context), out_(out) {}
+  Replies(LineSource& in, FileContext context, model::Evidence& out) : in_(in), context_(context), out_(out) {}
 
   void read() {
     while (true) {
@@ -89,8 +88,7 @@ class Replies {
 
 int RasReader::probe(const model::SourceFile&, std::string_view head) const {
   const auto has = [&](std::string_view part) { return head.find(part) != std::string_view::npos; };
-  if (has("\"communicators\"") && (has("\"missing_ranks_count\"") || has("\"communicators_count\"")))
-    return 95;
+  if (has("\"communicators\"") && (has("\"missing_ranks_count\"") || has("\"communicators_count\""))) return 95;
   // The words of a text reply at the start of lines; a log that quotes one has other lines before.
   const auto version = head.find("NCCL version ");
   const auto summary = head.find("\nJob summary\n");

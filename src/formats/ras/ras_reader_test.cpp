@@ -56,8 +56,7 @@ TEST(Ras, json_with_the_missing_comma) {
 
 TEST(Ras, a_time_out_of_range_is_no_time) {
   for (const char* bad : {"2026-11-30 -1:42:12", "9999-11-30 21:42:12", "2026-13-30 21:42:12", "soon"}) {
-    const auto ev =
-        read(std::string(R"({"nccl_version":"2.28.9","timestamp":")") + bad + R"(","communicators":[]})");
+    const auto ev = read(std::string(R"({"nccl_version":"2.28.9","timestamp":")") + bad + R"(","communicators":[]})");
     ASSERT_EQ(ev.ras.size(), 1u) << bad;
     EXPECT_EQ(ev.ras[0].time.ns, 0) << bad;
   }
@@ -85,8 +84,7 @@ TEST(Ras, text_names_the_missing_rank) {
 }
 
 TEST(Ras, both_forms_give_one_hash) {
-  const auto ev =
-      read(fixture("r8_4host_sigstop_rank5.json") + "\n" + fixture("r8_4host_sigstop_rank5.verbose.txt"));
+  const auto ev = read(fixture("r8_4host_sigstop_rank5.json") + "\n" + fixture("r8_4host_sigstop_rank5.verbose.txt"));
   ASSERT_EQ(ev.ras.size(), 2u);
   EXPECT_EQ(ev.ras[0].comms[0].hash, ev.ras[1].comms[0].hash);
 }
@@ -159,8 +157,7 @@ TEST(Ras, text_counts_belong_to_the_ranks_listed_below_them) {
 TEST(Ras, a_single_rank_that_lags_is_named_in_the_sentence) {
   std::string data(kMismatch);
   const auto at = data.find("  26 ranks have");
-  data = data.substr(0, at) +
-         "  31 ranks have launched up to operation 4\n  Rank 5 has launched up to operation 3\n";
+  data = data.substr(0, at) + "  31 ranks have launched up to operation 4\n  Rank 5 has launched up to operation 3\n";
   data.replace(data.find("AllGather "), 10, "");
   const auto ev = read(data);
   const auto& comm = ev.ras.at(0).comms[1];

@@ -36,10 +36,10 @@ class TextReply {
   model::Evidence& out_;
   model::RasReply reply_;
   Section section_ = Section::kHead;
-  std::map<std::int32_t, std::size_t> group_comm_;  // group number -> its row among reply_.comms
+  std::map<std::int32_t, std::size_t> group_comm_;                 // group number -> its row among reply_.comms
   std::set<std::pair<model::StrId, std::int32_t>> dead_, silent_;  // node, pid
-  std::string block_;     // "INCOMPLETE", "DEAD", "MISMATCH", "TIMEOUT"
-  std::size_t comm_ = 0;  // of the block, when has_comm_
+  std::string block_;                                              // "INCOMPLETE", "DEAD", "MISMATCH", "TIMEOUT"
+  std::size_t comm_ = 0;                                           // of the block, when has_comm_
   bool has_comm_ = false;
   bool saw_warnings_ = false;
   std::int32_t op_ = -1;     // counter that the block is about

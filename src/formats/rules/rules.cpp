@@ -45,8 +45,8 @@ std::vector<std::string> strings_of(const toml::node_view<const toml::node>& nod
 }
 
 base::Result<model::Signature> signature_of(const toml::table& row) {
-  static const std::set<std::string_view> known{"id", "pattern", "meaning", "causes", "secondary", "severity",
-                                                "owner", "actions", "needs", "note", "example"};
+  static const std::set<std::string_view> known{"id",    "pattern", "meaning", "causes", "secondary", "severity",
+                                                "owner", "actions", "needs",   "note",   "example"};
   for (const auto& [key, unused] : row) {
     if (!known.contains(key.str())) return fail(Code::kInvalid, fmt::format("unknown key '{}'", key.str()));
   }
@@ -131,7 +131,8 @@ base::Result<model::RuleTable> parse_csv(std::string_view text) {
     } else if (c == ',') {
       row.emplace_back();
     } else if (c == '\n') {
-      if (!end_row()) return fail(Code::kInvalid, fmt::format("row {} has {} fields", table.rows.size() + 2, row.size()));
+      if (!end_row())
+        return fail(Code::kInvalid, fmt::format("row {} has {} fields", table.rows.size() + 2, row.size()));
     } else if (c != '\r') {
       row.back() += c;
     }

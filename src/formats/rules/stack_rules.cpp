@@ -38,12 +38,14 @@ std::optional<model::StackRule::Kind> kind_of(std::string_view name) {
 }
 
 base::Result<model::StackRule> entry_of(const toml::table& row) {
-  static const std::set<std::string_view> known{"id",    "kind",  "pattern",   "also",    "meaning", "cause", "confidence",
-                                                "owner", "phase", "long_work", "inside_call", "actions", "needs"};
+  static const std::set<std::string_view> known{"id",          "kind",       "pattern", "also",  "meaning",
+                                                "cause",       "confidence", "owner",   "phase", "long_work",
+                                                "inside_call", "actions",    "needs"};
   model::StackRule e;
   e.id = row["id"].value_or(std::string());
   for (const auto& [key, unused] : row) {
-    if (!known.contains(key.str())) return fail(Code::kInvalid, fmt::format("stack entry '{}': unknown key '{}'", e.id, key.str()));
+    if (!known.contains(key.str()))
+      return fail(Code::kInvalid, fmt::format("stack entry '{}': unknown key '{}'", e.id, key.str()));
   }
   const auto kind = kind_of(row["kind"].value_or(std::string_view()));
   e.patterns = strings_of(row["pattern"]);

@@ -23,8 +23,10 @@ TEST(StackRules, errors_name_the_entry) {
   model::Rules out;
   const auto read = [&](std::string_view text) { return read_stack_rules("s.toml", text, out); };
   EXPECT_THAT(read("[[stack]]\nid='a'\nkind='phase'\npattern='p'\nmeaning='m'\n"), IsOk());
-  EXPECT_THAT(read("[[stack]]\nid='a'\nkind='what'\npattern='p'\nmeaning='m'\n"), Fails(Code::kInvalid, HasSubstr("'a'")));
-  EXPECT_THAT(read("[[stack]]\nid='a'\nkind='reason'\npattern='p'\nmeaning='m'\n"), Fails(Code::kInvalid, HasSubstr("cause")));
+  EXPECT_THAT(read("[[stack]]\nid='a'\nkind='what'\npattern='p'\nmeaning='m'\n"),
+              Fails(Code::kInvalid, HasSubstr("'a'")));
+  EXPECT_THAT(read("[[stack]]\nid='a'\nkind='reason'\npattern='p'\nmeaning='m'\n"),
+              Fails(Code::kInvalid, HasSubstr("cause")));
   EXPECT_THAT(read("[[stack]]\nid='a'\nxyz=1\n"), Fails(Code::kInvalid, HasSubstr("xyz")));
   EXPECT_THAT(read("[[stack"), Fails(Code::kInvalid, HasSubstr("s.toml:1")));
 }

@@ -188,7 +188,8 @@ std::optional<DumpLine> rank_title(std::string_view text) {
   scan.skip_any(" :=_");
   if (!scan.number(out.rank)) return std::nullopt;
   // A title, not a log line: nothing but a short remark follows.
-  if (scan.rest().size() > 60 || (start == 0 && !trim(scan.rest()).empty() && trim(scan.rest()) != ":")) return std::nullopt;
+  if (scan.rest().size() > 60 || (start == 0 && !trim(scan.rest()).empty() && trim(scan.rest()) != ":"))
+    return std::nullopt;
   out.head = Head::kSection;
   return out;
 }

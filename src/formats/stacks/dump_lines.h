@@ -24,12 +24,12 @@ enum class Style : std::uint8_t {
 };
 
 enum class Head : std::uint8_t {
-  kSection,   // a title that names a rank: "=== rank 3 (gn7) ==="
-  kProcess,   // the threads below belong to this process
-  kParent,    // py-spy: "Parent Process 4470: python train.py"
-  kDetail,    // belongs to the dump and says nothing: "Python v3.11.9 (...)"
-  kNote,      // text to keep with the next stack: "Fatal Python error: Aborted"
-  kThread,    // frames follow
+  kSection,  // a title that names a rank: "=== rank 3 (gn7) ==="
+  kProcess,  // the threads below belong to this process
+  kParent,   // py-spy: "Parent Process 4470: python train.py"
+  kDetail,   // belongs to the dump and says nothing: "Python v3.11.9 (...)"
+  kNote,     // text to keep with the next stack: "Fatal Python error: Aborted"
+  kThread,   // frames follow
 };
 
 struct DumpLine {
@@ -41,7 +41,7 @@ struct DumpLine {
   std::int32_t rank = -1;
   std::int32_t thread_number = -1;  // gdb: "Thread 2"
   std::int64_t tid = -1;
-  std::string_view text;            // process, thread name or note
+  std::string_view text;  // process, thread name or note
   model::RankSet ranks;
   char state = 0;
   bool active = false;

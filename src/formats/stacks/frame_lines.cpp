@@ -35,8 +35,8 @@ void set_place(std::string_view place, FrameLine& out) {
 }
 
 bool is_native_file(std::string_view file) {
-  static constexpr std::array<std::string_view, 12> kEnds{".so", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp",
-                                                          ".cxx", ".S", ".rs", ".inl", ".cuh"};
+  static constexpr std::array<std::string_view, 12> kEnds{".so",  ".c",   ".cc", ".cpp", ".cu",  ".h",
+                                                          ".hpp", ".cxx", ".S",  ".rs",  ".inl", ".cuh"};
   for (const auto end : kEnds) {
     if (file.ends_with(end)) return true;
   }

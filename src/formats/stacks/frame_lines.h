@@ -16,9 +16,9 @@ struct FrameLine {
   std::string_view arguments;  // gdb: between the parentheses, verbatim
   std::string_view comment;    // py-spy style: after "#"
   std::int32_t line = -1;
-  std::int32_t number = -1;    // "#3": 3
+  std::int32_t number = -1;  // "#3": 3
   model::FrameKind kind = model::FrameKind::kPython;
-  bool cut_outside = false;    // the tool says that outer frames are missing
+  bool cut_outside = false;  // the tool says that outer frames are missing
 };
 
 // "    forward (rec/model.py:290)", "    imdecode (cv2)", "    _collect (gc)  # generation 2".

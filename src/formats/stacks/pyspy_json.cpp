@@ -77,7 +77,8 @@ class Handler {
     const bool small = i >= 0 && i <= 0x7fffffff;
     if (o->key == "line" && small) o->frame.line = static_cast<std::int32_t>(i);
     else if (o->key == "pid" && small) o->sample.pid = static_cast<std::int32_t>(i);
-    else if ((o->key == "rank" || o->key == "global_rank") && small) o->sample.rank = model::GlobalRank{static_cast<std::int32_t>(i)};
+    else if ((o->key == "rank" || o->key == "global_rank") && small)
+      o->sample.rank = model::GlobalRank{static_cast<std::int32_t>(i)};
     else if (o->key == "os_thread_id" && i >= 0) o->sample.tid = i;
     else if (o->key == "thread_id" && i >= 0 && o->sample.tid < 0) o->sample.tid = i;
     else if ((o->key == "ppid" || o->key == "parent_pid") && small) o->sample.parent_pid = static_cast<std::int32_t>(i);
@@ -141,7 +142,7 @@ class Handler {
  private:
   struct Object {
     bool is_object = false;
-    bool is_frames = false;   // the array of frames
+    bool is_frames = false;  // the array of frames
     bool is_frame = false;
     bool is_process = false;
     std::string key;
@@ -203,8 +204,10 @@ class Handler {
   void finish(model::StackSample sample) {
     sample.tool = out_.intern("py-spy");
     const auto name = out_.text(sample.thread_name);
-    if (sample.worker = worker_of_name(context_.file->path); sample.worker >= 0) sample.role = model::ThreadRole::kWorker;
-    else if (name == "MainThread" || (sample.pid >= 0 && sample.tid == sample.pid)) sample.role = model::ThreadRole::kMain;
+    if (sample.worker = worker_of_name(context_.file->path); sample.worker >= 0)
+      sample.role = model::ThreadRole::kWorker;
+    else if (name == "MainThread" || (sample.pid >= 0 && sample.tid == sample.pid))
+      sample.role = model::ThreadRole::kMain;
     std::reverse(sample.frames.begin(), sample.frames.end());
     out_.stacks.push_back(std::move(sample));
     ++samples_;
@@ -226,7 +229,9 @@ class PySpyJsonReader final : public Reader {
     if (start == std::string_view::npos || (head[start] != '[' && head[start] != '{')) return 0;
     const auto has = [&](std::string_view key) { return head.find(key) != std::string_view::npos; };
     if (!has("\"frames\"")) return 0;
-    return has("\"owns_gil\"") || has("\"os_thread_id\"") ? 92 : has("\"thread_name\"") || has("\"thread_id\"") ? 70 : 0;
+    return has("\"owns_gil\"") || has("\"os_thread_id\"")   ? 92
+           : has("\"thread_name\"") || has("\"thread_id\"") ? 70
+                                                            : 0;
   }
 
   void read(ByteSource& source, FileContext context, model::Evidence& out) const override {
@@ -243,7 +248,8 @@ class PySpyJsonReader final : public Reader {
         context.file->status = model::FileStatus::kPartial;
         const bool early = stream.at_end();
         out.add_problem({context.id, model::PosKind::kOffset, stream.Tell()},
-                        early ? std::string("the input ends early") : fmt::format("no JSON: {}", rapidjson::GetParseError_En(result.Code())));
+                        early ? std::string("the input ends early")
+                              : fmt::format("no JSON: {}", rapidjson::GetParseError_En(result.Code())));
         break;
       }
       if (stream.Tell() == before) break;

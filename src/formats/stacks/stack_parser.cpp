@@ -61,9 +61,23 @@ std::int32_t worker_of_name(std::string_view path) { return number_after(path, "
 std::int32_t pid_of_name(std::string_view path) { return number_after(path, "pid"); }
 
 std::vector<std::string_view> StackParser::triggers() const {
-  return {"Thread ", "Process ",      "most recent call", "Fatal Python error:", "Timeout (", "Attaching to pr",
-          "TID ",    "PID ",          "#0 ",              "#1 ",                 "[<",        "task:",
-          "/stack",  "State:",        "anks",             "rank",                "Rank"};
+  return {"Thread ",
+          "Process ",
+          "most recent call",
+          "Fatal Python error:",
+          "Timeout (",
+          "Attaching to pr",
+          "TID ",
+          "PID ",
+          "#0 ",
+          "#1 ",
+          "[<",
+          "task:",
+          "/stack",
+          "State:",
+          "anks",
+          "rank",
+          "Rank"};
 }
 
 void StackParser::on_line(const text::Line& line, FileContext context, model::Evidence& out) {
@@ -226,8 +240,7 @@ bool StackParser::add_line(Block& block, const text::Line& line, model::Evidence
 }
 
 // Frames that start a stack by themselves: "#0 ..." and "[<0>] ...".
-bool StackParser::frame_without_head(Block& block, const text::Line& line, FileContext context,
-                                     model::Evidence& out) {
+bool StackParser::frame_without_head(Block& block, const text::Line& line, FileContext context, model::Evidence& out) {
   DumpLine head;
   std::optional<FrameLine> frame = native_frame(line.body);
   if (frame && frame->number == 0) {

@@ -14,9 +14,9 @@
 
 namespace holter::formats::stacks {
 
-inline constexpr std::size_t kMaxFrames = 1024;   // of one stack; outer frames beyond are dropped and counted
-inline constexpr std::size_t kMaxName = 300;      // bytes of a function or file name
-inline constexpr std::size_t kMaxOpen = 65'536;   // ranks that interleave in one file
+inline constexpr std::size_t kMaxFrames = 1024;  // of one stack; outer frames beyond are dropped and counted
+inline constexpr std::size_t kMaxName = 300;     // bytes of a function or file name
+inline constexpr std::size_t kMaxOpen = 65'536;  // ranks that interleave in one file
 
 class StackParser final : public text::LineParser {
  public:

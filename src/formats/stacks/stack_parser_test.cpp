@@ -6,10 +6,10 @@
 namespace holter::formats::stacks {
 namespace {
 
-using testing::parse_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::parse_text;
 
 // "f@file:line", outermost first.
 std::vector<std::string> frames(const model::Evidence& ev, std::size_t i) {
@@ -50,15 +50,16 @@ TEST(StackParser, py_spy_locals_and_native_frames_are_told_apart) {
       "    load (data.py:3)\n"
       "        Arguments:\n            path: \"x (evil.py:9)\"\n        Locals:\n            n: 4\n"
       "    <module> (run.py:1)\n");
-  EXPECT_THAT(frames(ev, 0), ElementsAre("<module>@run.py:1", "load@data.py:3",
-                                         "cv::imdecode(cv::_InputArray const&, int)@cv2.abi3.so",
-                                         "__lll_lock_wait@libc.so.6"));
+  EXPECT_THAT(frames(ev, 0),
+              ElementsAre("<module>@run.py:1", "load@data.py:3",
+                          "cv::imdecode(cv::_InputArray const&, int)@cv2.abi3.so", "__lll_lock_wait@libc.so.6"));
   EXPECT_EQ(ev.stacks[0].frames.back().kind, model::FrameKind::kNative);
   EXPECT_EQ(ev.stacks[0].frames.front().kind, model::FrameKind::kPython);
 }
 
 TEST(StackParser, a_remark_behind_a_frame_is_kept) {
-  const auto ev = parse_text("Thread 9 (active+gil): \"MainThread\"\n    _collect (gc)  # generation 2\n    f (a.py:1)\n");
+  const auto ev =
+      parse_text("Thread 9 (active+gil): \"MainThread\"\n    _collect (gc)  # generation 2\n    f (a.py:1)\n");
   EXPECT_THAT(frames(ev, 0), ElementsAre("f@a.py:1", "_collect@gc"));
   EXPECT_EQ(ev.text(ev.stacks[0].note), "generation 2");
 }
@@ -89,15 +90,17 @@ TEST(StackParser, gdb_lists_threads_backwards_and_names_the_lock) {
   ASSERT_EQ(ev.stacks.size(), 2u);
   EXPECT_EQ(ev.stacks[0].pid, 88);
   EXPECT_EQ(ev.stacks[0].tid, 90);
-  EXPECT_THAT(frames(ev, 0), ElementsAre("std::thread::_State_impl<void (*)(int)>::_M_run()@/usr/include/c++/thread:215",
-                                         "pthread_cond_wait@@GLIBC_2.3.2@/lib/libpthread.so.0"));
+  EXPECT_THAT(frames(ev, 0),
+              ElementsAre("std::thread::_State_impl<void (*)(int)>::_M_run()@/usr/include/c++/thread:215",
+                          "pthread_cond_wait@@GLIBC_2.3.2@/lib/libpthread.so.0"));
   EXPECT_EQ(ev.text(ev.stacks[1].note), "__exit_funcs_lock");
   EXPECT_EQ(ev.stacks[1].worker, 3);
   EXPECT_EQ(value(ev.stacks[1].rank), 2);
 }
 
 TEST(StackParser, gdb_without_process_takes_the_id_of_thread_1) {
-  const auto ev = parse_text("Thread 2 (LWP 90):\n#0  0x1 in f () from a.so\n\nThread 1 (LWP 88):\n#0  0x1 in g () from a.so\n");
+  const auto ev =
+      parse_text("Thread 2 (LWP 90):\n#0  0x1 in f () from a.so\n\nThread 1 (LWP 88):\n#0  0x1 in g () from a.so\n");
   ASSERT_EQ(ev.stacks.size(), 2u);
   EXPECT_EQ(ev.stacks[0].pid, 88);
   EXPECT_EQ(ev.stacks[1].role, model::ThreadRole::kMain);
@@ -205,8 +208,9 @@ TEST(StackParser, long_stacks_are_cut_and_said_so) {
 }
 
 TEST(StackParser, prose_is_no_stack) {
-  EXPECT_THAT(parse_text("Thread 5 started (idle)\nall ranks 0-3 are up\n  done (took: 5)\nProcess 3: x\n  a b\n").stacks,
-              IsEmpty());
+  EXPECT_THAT(
+      parse_text("Thread 5 started (idle)\nall ranks 0-3 are up\n  done (took: 5)\nProcess 3: x\n  a b\n").stacks,
+      IsEmpty());
 }
 
 }  // namespace

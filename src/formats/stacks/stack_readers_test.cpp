@@ -44,9 +44,11 @@ TEST(PySpyJson, threads_and_frames) {
 }
 
 TEST(PySpyJson, wrapped_lists_inherit_rank_and_host) {
-  const auto ev = read(*make_pyspy_json_reader(),
-                       R"({"rank":5,"hostname":"gn7","stacks":[{"thread_name":"w","frames":[{"name":"f","filename":"a.py","line":1}]}]})"
-                       "\n" R"({"rank":6,"stacks":[{"frames":[{"name":"g","filename":"a.py","line":1}]}]})");
+  const auto ev = read(
+      *make_pyspy_json_reader(),
+      R"({"rank":5,"hostname":"gn7","stacks":[{"thread_name":"w","frames":[{"name":"f","filename":"a.py","line":1}]}]})"
+      "\n"
+      R"({"rank":6,"stacks":[{"frames":[{"name":"g","filename":"a.py","line":1}]}]})");
   ASSERT_EQ(ev.stacks.size(), 2u);
   EXPECT_EQ(value(ev.stacks[0].rank), 5);
   EXPECT_EQ(ev.text(ev.stacks[0].node), "gn7");
@@ -71,7 +73,9 @@ TEST(Folded, plain_lines) {
   const auto reader = make_folded_reader();
   EXPECT_GT(reader->probe({}, "main;a;b 12\nmain;c 3\n"), 50);
   EXPECT_EQ(reader->probe({}, "step 3\nstep 4\n"), 0);
-  const auto ev = read(*reader, "process 9:\"python t.py\";thread (9);<module> (t.py:1);f (t.py:4) 12\nrank 7;g (a.py:1);h (b.py:2) 1\n");
+  const auto ev =
+      read(*reader,
+           "process 9:\"python t.py\";thread (9);<module> (t.py:1);f (t.py:4) 12\nrank 7;g (a.py:1);h (b.py:2) 1\n");
   ASSERT_EQ(ev.stacks.size(), 2u);
   EXPECT_EQ(ev.stacks[0].pid, 9);
   EXPECT_EQ(ev.stacks[0].samples, 12u);
@@ -82,7 +86,8 @@ TEST(Folded, plain_lines) {
 }
 
 TEST(Folded, rank_sets_of_dlrover) {
-  const auto ev = read(*make_folded_reader(), "main@t.py@0-7|;step@t.py@0-2/5-7|3-4;all_reduce@dist.py@0-2/5-7|3-4 1\n");
+  const auto ev =
+      read(*make_folded_reader(), "main@t.py@0-7|;step@t.py@0-2/5-7|3-4;all_reduce@dist.py@0-2/5-7|3-4 1\n");
   ASSERT_EQ(ev.stacks.size(), 1u);
   EXPECT_EQ(ev.stacks[0].ranks.to_string(), "0-2,5-7");
   EXPECT_EQ(value(ev.stacks[0].rank), -1);

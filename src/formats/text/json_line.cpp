@@ -23,8 +23,8 @@ bool is_one_of(std::string_view key, const std::array<std::string_view, N>& name
 }
 
 constexpr std::array<std::string_view, 7> kMessage{"message", "msg", "log", "MESSAGE", "textPayload", "event", "body"};
-constexpr std::array<std::string_view, 8> kTime{"time", "timestamp", "@timestamp", "ts", "asctime", "datetime",
-                                                "__REALTIME_TIMESTAMP", "date"};
+constexpr std::array<std::string_view, 8> kTime{"time",    "timestamp", "@timestamp",           "ts",
+                                                "asctime", "datetime",  "__REALTIME_TIMESTAMP", "date"};
 constexpr std::array<std::string_view, 6> kHost{"host", "hostname", "node", "_HOSTNAME", "node_name", "nodeName"};
 constexpr std::array<std::string_view, 4> kTrace{"exc_info", "exception", "stack_info", "stacktrace"};
 constexpr std::array<std::string_view, 3> kLevel{"level", "levelname", "severity"};

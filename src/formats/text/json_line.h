@@ -9,9 +9,9 @@
 namespace holter::formats::text {
 
 struct JsonLine {
-  bool is_log = false;   // an object with a message under a known key
-  std::string message;   // "log", "message", "msg", "MESSAGE", "textPayload"; else "exc_info" and the like appended
-  std::string time;      // as printed; seconds since 1970 are kept as digits
+  bool is_log = false;  // an object with a message under a known key
+  std::string message;  // "log", "message", "msg", "MESSAGE", "textPayload"; else "exc_info" and the like appended
+  std::string time;     // as printed; seconds since 1970 are kept as digits
   std::string host;
   std::string level;
   std::int64_t rank = -1;

@@ -9,9 +9,7 @@ namespace {
 constexpr std::size_t kMaxText = 400;
 }
 
-model::SourceRef at(const Line& line, FileContext context) {
-  return {context.id, model::PosKind::kLine, line.number};
-}
+model::SourceRef at(const Line& line, FileContext context) { return {context.id, model::PosKind::kLine, line.number}; }
 
 model::Event event(std::string_view kind, const Line& line, FileContext context, model::Evidence& out) {
   model::Event e;

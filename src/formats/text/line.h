@@ -19,10 +19,10 @@
 namespace holter::formats::text {
 
 struct Line {
-  std::string_view raw;    // as it stands, without line end, at most 64 KiB
-  std::string_view body;   // without wrapping and ANSI codes; leading blanks kept
+  std::string_view raw;   // as it stands, without line end, at most 64 KiB
+  std::string_view body;  // without wrapping and ANSI codes; leading blanks kept
   std::uint64_t number = 0;
-  model::Timestamp time;   // of the wrapping, or of the message head
+  model::Timestamp time;                              // of the wrapping, or of the message head
   model::GlobalRank rank = model::GlobalRank::kNone;  // of the wrapping
   model::StrId node = model::StrId::kEmpty;           // of the wrapping
   std::int32_t pid = -1;

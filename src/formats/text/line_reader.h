@@ -30,7 +30,7 @@ class LineReader {
   std::string block_;         // what was handed out of carry_
   std::uint64_t dropped_ = 0;
   bool first_ = true;
-  bool open_ = false;         // carry_ holds a line, possibly an empty one
+  bool open_ = false;  // carry_ holds a line, possibly an empty one
 };
 
 // Takes the first line off `block`, without its end ("\n" or "\r\n").

@@ -16,18 +16,18 @@ namespace holter::formats::text {
 class Prefilter {
  public:
   struct Literal {
-    std::string text;         // at least kMinLiteral bytes; shorter ones are not accepted
-    std::uint64_t mask = 0;   // what a hit means to the caller
+    std::string text;        // at least kMinLiteral bytes; shorter ones are not accepted
+    std::uint64_t mask = 0;  // what a hit means to the caller
   };
   struct Hit {
-    std::size_t begin = 0;      // where the literal starts
+    std::size_t begin = 0;  // where the literal starts
     std::uint64_t mask = 0;
     std::uint32_t literal = 0;  // index in the order given (the first of equal ones)
   };
   // Where a search stands: default to start, or .end to skip ahead.
   struct Cursor {
-    std::size_t end = 0;        // no window that ends before this is looked at
-    std::uint32_t entry = 0;    // of the windows that end there, how many were reported
+    std::size_t end = 0;      // no window that ends before this is looked at
+    std::uint32_t entry = 0;  // of the windows that end there, how many were reported
   };
   static constexpr std::size_t kMinLiteral = 3;
 
@@ -49,7 +49,7 @@ class Prefilter {
  private:
   struct Entry {
     std::uint32_t literal;  // index in literals_
-    std::uint32_t offset;  // of the window in the literal
+    std::uint32_t offset;   // of the window in the literal
   };
   static constexpr std::size_t kBlock = 3;
   static constexpr std::size_t kTableBits = 16;
@@ -64,8 +64,8 @@ class Prefilter {
   };
   std::vector<Folded> literals_;
   std::size_t window_ = kMinLiteral;
-  std::vector<std::uint8_t> shift_;  // by hash of a block: bytes that may be skipped
-  std::vector<std::uint32_t> first_; // by hash: first entry, entries end where the next hash begins
+  std::vector<std::uint8_t> shift_;   // by hash of a block: bytes that may be skipped
+  std::vector<std::uint32_t> first_;  // by hash: first entry, entries end where the next hash begins
   std::vector<Entry> entries_;
 };
 

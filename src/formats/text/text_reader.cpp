@@ -16,9 +16,9 @@ namespace holter::formats::text {
 
 namespace {
 
-constexpr std::size_t kTail = 16 * 1024;    // of the file, in which every line counts for log.last
-constexpr std::size_t kHead = 16 * 1024;    // and for log.first
-constexpr int kNeighbours = 30;             // lines to look for a time on either side
+constexpr std::size_t kTail = 16 * 1024;  // of the file, in which every line counts for log.last
+constexpr std::size_t kHead = 16 * 1024;  // and for log.first
+constexpr int kNeighbours = 30;           // lines to look for a time on either side
 constexpr std::size_t kMaxSpeakers = 100'000;
 constexpr std::size_t kMaxText = 400;
 
@@ -56,8 +56,13 @@ class Scan {
  public:
   Scan(const Prefilter& prefilter, std::vector<std::unique_ptr<LineParser>> parsers, FileContext context,
        model::Evidence& out)
-      : prefilter_(prefilter), parsers_(std::move(parsers)), found_(parsers_.size()), context_(context), out_(out),
-        unwrapper_(*context.file, out), neighbour_(*context.file, out) {}
+      : prefilter_(prefilter),
+        parsers_(std::move(parsers)),
+        found_(parsers_.size()),
+        context_(context),
+        out_(out),
+        unwrapper_(*context.file, out),
+        neighbour_(*context.file, out) {}
 
   void run(ByteSource& source) {
     LineReader reader(source);
@@ -242,10 +247,10 @@ class Scan {
   FileContext context_;
   model::Evidence& out_;
   Unwrapper unwrapper_;
-  Unwrapper neighbour_;             // for lines beside the current one, whose views must stay valid
+  Unwrapper neighbour_;  // for lines beside the current one, whose views must stay valid
   std::map<std::int32_t, Speaker> speakers_;
   std::string_view block_;
-  std::size_t counted_ = 0;         // bytes of block_ whose newlines are in lines_before_
+  std::size_t counted_ = 0;  // bytes of block_ whose newlines are in lines_before_
   std::uint64_t lines_before_ = 0;
   std::uint64_t cut_bytes_ = 0;
   std::string tail_;

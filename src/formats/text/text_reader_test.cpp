@@ -65,7 +65,8 @@ TEST(TextReader, far_needles_beyond_the_head) {
   const auto r = read(text, 100'000);
   EXPECT_THAT(r.probes, ElementsAre("15000:a needle"));
   EXPECT_EQ(r.ev.files[0].lines, 20'000u);
-  EXPECT_THAT(r.notes, ElementsAre("log.first -1 1:some other line of a log", "log.last -1 20000:some other line of a log"));
+  EXPECT_THAT(r.notes,
+              ElementsAre("log.first -1 1:some other line of a log", "log.last -1 20000:some other line of a log"));
 }
 
 TEST(TextReader, first_and_last_line_of_every_rank) {

@@ -206,7 +206,8 @@ std::optional<ParsedTime> clock_only(std::string_view text) {
 std::optional<std::int64_t> unix_seconds(int year, int month, int day, int hour, int minute, int second) {
   static constexpr std::array<int, 12> kLength{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1) return std::nullopt;
-  if (day > kLength[static_cast<std::size_t>(month - 1)] || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  if (day > kLength[static_cast<std::size_t>(month - 1)] || hour > 23 || minute > 59 || second > 60)
+    return std::nullopt;
   return days_from_civil(year, month, day) * kDay + hour * 3600 + minute * 60 + second;
 }
 
@@ -285,8 +286,8 @@ void align_years(model::Evidence& evidence) {
     }
   }
   if (votes.empty()) return;
-  const auto best = std::max_element(votes.begin(), votes.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto best =
+      std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const int year = best->first;
   for_each_time(evidence, [&](model::Timestamp& t) {
     if (t.kind != TimeKind::kNoYear || year_of(t.ns) != kUnknownYear) return;

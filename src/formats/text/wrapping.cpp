@@ -73,10 +73,10 @@ bool is_host_name(std::string_view name) {
     stem += c;
   }
   stem = base::lower(stem);
-  static const std::set<std::string_view> things{"gpu", "cuda", "rank", "step", "epoch", "layer", "worker", "mlx", "eth",
-                                                 "enp", "ens", "eno", "bond", "lo", "nvme", "channel", "iter", "line",
-                                                 "stage", "expert", "model", "thread", "tp", "pp", "dp", "ep", "u", "v",
-                                                 "x", "sd", "md", "hfi", "bnxt", "irdma", "tid", "pid", "attempt", "batch"};
+  static const std::set<std::string_view> things{
+      "gpu", "cuda", "rank",    "step", "epoch", "layer", "worker", "mlx",   "eth",    "enp", "ens",     "eno",  "bond",
+      "lo",  "nvme", "channel", "iter", "line",  "stage", "expert", "model", "thread", "tp",  "pp",      "dp",   "ep",
+      "u",   "v",    "x",       "sd",   "md",    "hfi",   "bnxt",   "irdma", "tid",    "pid", "attempt", "batch"};
   if (stem == "ib" && name.size() == 3) return false;  // the interface ib0; a host may be ib06
   return !things.contains(stem);
 }
@@ -157,8 +157,7 @@ void Unwrapper::unwrap(Line& line) {
   if (const auto at = body.rfind('\r'); at != std::string_view::npos && !base::trim(body.substr(at)).empty()) {
     body.remove_prefix(at + 1);
   }
-  for (int layer = 0; layer < kMaxLayers && peel(body, line); ++layer) {
-  }
+  for (int layer = 0; layer < kMaxLayers && peel(body, line); ++layer) {}
   peel_repeats(body, line);
   if (line.time.kind == model::TimeKind::kNone) set_time(line, head_time(body, year_));
   if (line.rank == model::GlobalRank::kNone) line.rank = file_rank_;
@@ -177,8 +176,8 @@ bool Unwrapper::peel(std::string_view& body, Line& line) {
     case '(': peeled = peel_paren(inner, line); break;
     case '{': peeled = start == 0 && peel_json(inner, line); break;
     default:
-      peeled = (start == 0 && peel_time(inner, line)) || peel_number(inner, line) ||
-               (start == 0 && peel_host(inner, line));
+      peeled =
+          (start == 0 && peel_time(inner, line)) || peel_number(inner, line) || (start == 0 && peel_host(inner, line));
   }
   if (peeled) body = inner;
   return peeled;

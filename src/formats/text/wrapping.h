@@ -47,13 +47,13 @@ class Unwrapper {
   model::Evidence& out_;
   model::GlobalRank file_rank_;
   model::StrId file_node_;
-  int year_ = 0;             // of the last full date; 0 unknown
+  int year_ = 0;               // of the last full date; 0 unknown
   bool task_numbers_ = false;  // lines start with "3: "
   bool tasks_are_ranks_ = true;
   bool host_names_ = false;  // lines start with "gn7: "
   bool many_ranks_ = false;
-  std::string plain_;        // the line without ANSI codes
-  std::string message_;      // the message of a JSON line
+  std::string plain_;    // the line without ANSI codes
+  std::string message_;  // the message of a JSON line
 };
 
 }  // namespace holter::formats::text

@@ -23,7 +23,8 @@ Unwrapped unwrap(std::string_view raw, std::string_view head = {}, std::int32_t 
   Line line;
   line.raw = raw;
   unwrapper.unwrap(line);
-  return {std::string(line.body), std::string(out.text(line.node)), value(line.rank), line.pid, line.repeats, line.time};
+  return {
+      std::string(line.body), std::string(out.text(line.node)), value(line.rank), line.pid, line.repeats, line.time};
 }
 
 constexpr std::int64_t kMayNs = 1'779'089'462'000'000'000;  // 2026-05-18 07:31:02 UTC
@@ -71,7 +72,8 @@ TEST(Wrapping, containers_and_json) {
   EXPECT_EQ(docker.body, "boom");
   EXPECT_EQ(docker.rank, 2);
   EXPECT_EQ(docker.time.ns, kMayNs);
-  const auto logger = unwrap(R"({"ts":1779089462.0,"level":"error","rank":4,"message":"boom","kubernetes":{"host":"n4"}})");
+  const auto logger =
+      unwrap(R"({"ts":1779089462.0,"level":"error","rank":4,"message":"boom","kubernetes":{"host":"n4"}})");
   EXPECT_EQ(logger.body, "boom");
   EXPECT_EQ(logger.rank, 4);
   EXPECT_EQ(logger.node, "n4");
@@ -80,7 +82,8 @@ TEST(Wrapping, containers_and_json) {
 }
 
 TEST(Wrapping, actors) {
-  const auto ray = unwrap("(TrainActor pid=9133, ip=10.4.9.2) [rank9]:[E416 13:21:17.503 P.cpp:1] boom [repeated 6x across cluster]");
+  const auto ray = unwrap(
+      "(TrainActor pid=9133, ip=10.4.9.2) [rank9]:[E416 13:21:17.503 P.cpp:1] boom [repeated 6x across cluster]");
   EXPECT_EQ(ray.pid, 9133);
   EXPECT_EQ(ray.node, "10.4.9.2");
   EXPECT_EQ(ray.rank, 9);
