@@ -11,6 +11,7 @@
 #include "diagnose_command.h"
 #include "doctor_command.h"
 #include "explain_command.h"
+#include "export_command.h"
 #include "help_command.h"
 #include "output.h"
 #include "version_command.h"
@@ -24,7 +25,8 @@ namespace {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      diagnose_command(), doctor_command(), explain_command(), completion_command(), help_command(), version_command(),
+      diagnose_command(),   doctor_command(), explain_command(), export_command(),
+      completion_command(), help_command(),   version_command(),
   };
   return all;
 }

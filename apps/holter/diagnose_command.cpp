@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose_command.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <thread>
-
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "base/terminal.h"
 #include "diagnose/diagnose.h"
 #include "evidence/context.h"
-#include "evidence/read.h"
 #include "inputs.h"
 #include "output.h"
-#include "progress.h"
 #include "report/exit_status.h"
 #include "report/report.h"
 #include "report/share.h"
-#include "user_rules.h"
 
 namespace holter::app {
 
@@ -62,31 +54,6 @@ std::string render(const model::Report& report, const flags::Parsed& parsed) {
   return format == "html" ? report::to_html(report) : text_of(report, parsed);
 }
 
-int thread_count(const flags::Parsed& parsed) {
-  if (const int asked = parsed.number("jobs"); asked > 0) return asked;
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
-}
-
-base::Result<model::Evidence> read_evidence(const std::vector<std::string>& paths, const model::Rules& rules,
-                                            const flags::Parsed& parsed) {
-  Progress progress(isatty(STDERR_FILENO) == 1 && !parsed.has("quiet"));
-  evidence::Options options;
-  options.executor = base::thread_executor(thread_count(parsed));
-  options.progress = [&](std::size_t done, std::size_t known) { progress.update(done, known); };
-  return evidence::read(paths, rules, options);
-}
-
-bool anything_read(const model::Evidence& evidence) {
-  return std::any_of(evidence.files.begin(), evidence.files.end(),
-                     [](const auto& f) { return f.status != model::FileStatus::kUnread; });
-}
-
-int no_input(std::string_view why) {
-  log::error("{}", why);
-  log::hint("give files, folders or archives of a job: Flight Recorder dumps, logs, stacks, dmesg, nvidia-smi -q");
-  return kUsage;
-}
-
 int emit(const std::string& text, const flags::Parsed& parsed) {
   const std::string file(parsed.get("output"));
   if (file.empty()) return write_data(text);
@@ -97,24 +64,15 @@ int emit(const std::string& text, const flags::Parsed& parsed) {
 }
 
 int run_diagnose(const flags::Parsed& parsed) {
-  const auto rules = load_rules(std::string(parsed.get("rules")));
-  if (!rules) {
-    log::error("--rules: {}", rules.error().to_string());
-    return kUsage;
-  }
-  Inputs inputs;
-  if (const auto ready = inputs.prepare(parsed.arguments()); !ready) return no_input(ready.error().to_string());
-  const auto evidence = read_evidence(inputs.paths(), *rules, parsed);
-  if (!evidence) return no_input(evidence.error().to_string());
-  if (!anything_read(*evidence)) return no_input("nothing there could be read");
-
-  auto report = diagnose::diagnose(*evidence, *rules);
+  Material material;
+  if (const int failed = read_material(parsed, material); failed != kOk) return failed;
+  auto report = diagnose::diagnose(material.evidence, material.rules);
   report.tool_version = HOLTER_VERSION;
   if (!parsed.has("reproducible")) report.created_ns = base::SystemClock().now();
-  evidence::add_context(report, inputs.paths());
+  evidence::add_context(report, material.inputs.paths());
   if (parsed.has("share")) report::scrub(report);
   if (const int failed = emit(render(report, parsed), parsed); failed != kOk) return failed;
-  if (inputs.refused()) return kUnavailable;
+  if (material.inputs.refused()) return kUnavailable;
   return report::exit_status(report, *model::parse_severity(parsed.get("fail-on")));
 }
 
@@ -127,11 +85,7 @@ Command diagnose_command() {
       "joins them to one picture of the job, and prints a report: the verdict, the culprit, the lines that "
       "show it, what to do, and what is missing. Files in unknown formats are searched as text.\n\n"
       "Missing evidence is reported, never assumed. The exit status says what was found.";
-  spec.positional = {.name = "PATH",
-                     .required = true,
-                     .many = true,
-                     .value = flags::Value::kFile,
-                     .help = "file, folder or archive; - is standard input"};
+  spec.positional = input_paths();
   spec.flags = {
       {.name = "format",
        .letter = 'o',
@@ -153,21 +107,9 @@ Command diagnose_command() {
        .fallback = "application",
        .env = "HOLTER_FAIL_ON",
        .help = "least severity that makes the exit status 1"},
-      {.name = "share", .help = "replace names of hosts, users, jobs and files, addresses and secrets by placeholders"},
       {.name = "reproducible", .help = "leave out the time of the report, so that equal input gives equal bytes"},
-      {.name = "rules",
-       .argument = "DIR",
-       .value = flags::Value::kFolder,
-       .env = "HOLTER_RULES",
-       .help = "folder whose files replace or extend the built-in rules"},
-      {.name = "jobs",
-       .letter = 'j',
-       .argument = "N",
-       .value = flags::Value::kNumber,
-       .fallback = "0",
-       .env = "HOLTER_JOBS",
-       .help = "threads that read; 0 is one a core"},
   };
+  for (auto& flag : input_flags()) spec.flags.push_back(std::move(flag));
   spec.examples = {{"holter diagnose /shared/run42/", "everything that a job left in a folder"},
                    {"holter diagnose dumps.tar.zst node7.dmesg -o json | jq .verdict", "for a program"},
                    {"kubectl logs trainer-0 | holter diagnose -", "a log from standard input"}};

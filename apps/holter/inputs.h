@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PATH arguments of a command, checked before anything is read.
+// What the commands that read a job's files share: the PATH arguments, checked before anything is
+// read, the options of reading, and the evidence itself.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/flags.h"
 #include "base/result.h"
+#include "model/evidence.h"
+#include "model/rules.h"
 
 namespace holter::app {
 
@@ -22,5 +26,17 @@ class Inputs {
   std::vector<std::string> paths_;
   bool refused_ = false;
 };
+
+// "PATH...", and the options that come with it: --share, --rules, --jobs.
+base::flags::Positional input_paths();
+std::vector<base::flags::Flag> input_flags();
+
+struct Material {
+  model::Rules rules;
+  Inputs inputs;
+  model::Evidence evidence;
+};
+// Reads everything that the command line names. On failure says why and returns kUsage.
+int read_material(const base::flags::Parsed& parsed, Material& out);
 
 }  // namespace holter::app

@@ -19,13 +19,31 @@ using base::Code;
 
 namespace {
 
-base::Result<bool> write_stream(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (!file) return base::fail(Code::kUnavailable, path + ": " + std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int write_error = errno;
-  if (std::fclose(file) == 0 && written) return true;
-  return base::fail(Code::kUnavailable, path + ": " + std::strerror(written ? errno : write_error));
+using Produce = std::function<void(const Take&)>;
+
+// Opened with the first piece. False: there was none, and nothing has been touched.
+base::Result<bool> write_stream(const std::string& path, const Produce& produce) {
+  std::FILE* file = nullptr;
+  int error = 0;
+  produce([&](std::string_view text) {
+    if (error == 0 && !file && !(file = std::fopen(path.c_str(), "wbe"))) error = errno;
+    if (error == 0 && std::fwrite(text.data(), 1, text.size(), file) != text.size()) error = errno;
+  });
+  if (file && std::fclose(file) != 0 && error == 0) error = errno;
+  if (error == 0) return file != nullptr;
+  return base::fail(Code::kUnavailable, path + ": " + std::strerror(error));
+}
+
+base::Result<bool> replace_file(const std::string& path, const Produce& produce) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return write_stream(path, produce);
+  const std::string part = path + ".part" + std::to_string(::getpid());
+  auto written = write_stream(part, produce);
+  if (written && *written && std::rename(part.c_str(), path.c_str()) != 0) {
+    written = base::fail(Code::kUnavailable, path + ": " + std::strerror(errno));
+  }
+  if (!written) std::remove(part.c_str());
+  return written;
 }
 
 }  // namespace
@@ -41,15 +59,21 @@ int write_data(std::string_view text) {
 }
 
 base::Result<bool> write_file(const std::string& path, std::string_view text) {
-  std::error_code ignored;
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return write_stream(path, text);
-  const std::string part = path + ".part" + std::to_string(::getpid());
-  auto written = write_stream(part, text);
-  if (written && std::rename(part.c_str(), path.c_str()) != 0) {
-    written = base::fail(Code::kUnavailable, path + ": " + std::strerror(errno));
+  return replace_file(path, [&](const Take& take) { take(text); });
+}
+
+int stream_output(const std::string& path, const Produce& produce) {
+  if (path.empty()) {
+    int status = kOk;  // the first failure is said once and ends the writing
+    produce([&](std::string_view text) {
+      if (status == kOk) status = write_data(text);
+    });
+    return status;
   }
-  if (!written) std::remove(part.c_str());
-  return written;
+  const auto written = replace_file(path, produce);
+  if (written) return kOk;
+  base::log::error("cannot write the output: {}", written.error().to_string());
+  return kUnavailable;
 }
 
 }  // namespace holter::app

@@ -54,11 +54,26 @@ class JsonOut {
     for (const auto& item : items) each(item);
     writer_.EndArray();
   }
+  // An array whose members `body` writes.
+  template <typename Body>
+  void list(Body body) {
+    writer_.StartArray();
+    body();
+    writer_.EndArray();
+  }
   template <typename Items>
   void texts(std::string_view name, const Items& items) {
     array(name, items, [this](const auto& item) { text(item); });
   }
 
+  // Hands on what has been written so far once it is at least `limit` bytes, so that a document of any
+  // size passes through a small buffer.
+  template <typename Sink>
+  void drain(const Sink& sink, std::size_t limit = 0) {
+    if (buffer_.GetSize() == 0 || buffer_.GetSize() < limit) return;
+    sink(std::string_view(buffer_.GetString(), buffer_.GetSize()));
+    buffer_.Clear();
+  }
   std::string take() const { return std::string(buffer_.GetString(), buffer_.GetSize()); }
 
  private:

@@ -233,12 +233,25 @@ void learn(Scrubber& s, model::Report& r) {
 
 }  // namespace
 
-void scrub(model::Report& report) {
+struct SharedNames::Impl {
   Scrubber scrubber;
-  learn(scrubber, report);
+};
+
+SharedNames::SharedNames(model::Report& report) : impl_(std::make_unique<Impl>()) {
+  learn(impl_->scrubber, report);
   const std::string version = report.tool_version;  // ours, and shaped like an address
-  each_text(report, [&](std::string& text) { scrubber.text(text); });
+  each_text(report, [&](std::string& text) { impl_->scrubber.text(text); });
   report.tool_version = version;
 }
+SharedNames::~SharedNames() = default;
+SharedNames::SharedNames(SharedNames&&) noexcept = default;
+
+std::string SharedNames::scrub(std::string_view text) {
+  std::string out(text);
+  impl_->scrubber.text(out);
+  return out;
+}
+
+void scrub(model::Report& report) { const SharedNames names(report); }
 
 }  // namespace holter::report

@@ -8,10 +8,29 @@
 // cannot be told from a word and stays: read the result before you send it.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <string_view>
+
 #include "model/report.h"
 
 namespace holter::report {
 
 void scrub(model::Report& report);
+
+// The names of one report, for texts of the same evidence that are not part of it (exports): a name
+// gets the placeholder that it has in the scrubbed report.
+class SharedNames {
+ public:
+  explicit SharedNames(model::Report& report);  // scrubs the report
+  ~SharedNames();
+  SharedNames(SharedNames&&) noexcept;
+
+  std::string scrub(std::string_view text);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace holter::report
