@@ -39,21 +39,27 @@ if(HOLTER_TSAN)
   target_compile_options(holter_options INTERFACE -O1 -g1 -fsanitize=thread)
   target_link_options(holter_options INTERFACE -fsanitize=thread)
 endif()
+add_custom_target(tsan_targets)
 if(HOLTER_FUZZ)
   add_custom_target(fuzz_targets)
   target_compile_options(holter_options INTERFACE -fsanitize=fuzzer-no-link
     -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/ubsan_ignore.txt)
 endif()
 
-# holter_library(NAME SRCS a.cpp ... [DEPS targets...] [TESTS a_test.cpp ...] [FUZZ a_fuzz.cpp ...])
-# One library of src/, with the tests and fuzz targets that stand beside its sources.
+# holter_library(NAME SRCS a.cpp ... [DEPS targets...] [TESTS a_test.cpp ...] [FUZZ a_fuzz.cpp ...] [THREADED])
+# One library of src/, with the tests and fuzz targets that stand beside its sources. The tests of a THREADED
+# one also run under ThreadSanitizer.
 # A fuzz target x_fuzz.cpp has its corpus in tests/fuzz/corpus/x/.
 function(holter_library name)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;TESTS;FUZZ" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED" "" "SRCS;DEPS;TESTS;FUZZ" ${ARGN})
   add_library(holter_${name} STATIC ${ARG_SRCS})
   target_link_libraries(holter_${name} PUBLIC holter_options dep::fmt tl::expected ${ARG_DEPS})
   if(ARG_TESTS AND HOLTER_TESTS)
-    holter_test(${name}_test SRCS ${ARG_TESTS} DEPS holter_${name})
+    set(labels unit)
+    if(ARG_THREADED)
+      list(APPEND labels tsan)
+    endif()
+    holter_test(${name}_test SRCS ${ARG_TESTS} DEPS holter_${name} LABELS ${labels})
   endif()
   if(HOLTER_FUZZ)
     foreach(source ${ARG_FUZZ})
@@ -67,17 +73,17 @@ function(holter_library name)
   endif()
 endfunction()
 
-# holter_test(NAME SRCS ... DEPS ... [LABEL unit]): a GoogleTest program registered with CTest as one test.
+# holter_test(NAME SRCS ... DEPS ... LABELS unit ...): a GoogleTest program registered with CTest as one test.
 function(holter_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SRCS;DEPS" ${ARGN})
-  if(NOT ARG_LABEL)
-    set(ARG_LABEL unit)
-  endif()
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HOLTER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
+  if("tsan" IN_LIST ARG_LABELS)
+    add_dependencies(tsan_targets ${name})
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
     ENVIRONMENT "HOLTER_TEST_DATA=$ENV{HOLTER_TEST_DATA}")
 endfunction()
 

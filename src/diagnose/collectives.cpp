@@ -108,8 +108,31 @@ class CollectiveDiagnosis {
       }
       // One rank's word does not show that all have entered.
       if (o.kind == OriginKind::kStall && (any_certain || o.ranks.size() < 2)) continue;
+      if (!o.certain && !(o.ranks & waits_.overwritten).empty()) continue;  // told once, below
       if (out_.findings.size() < 4 * kMaxFindings) out_.findings.push_back(finding_of(o));
     }
+    if (!waits_.overwritten.empty()) explain_overwritten(any_certain);
+  }
+
+  // The record is shorter than the calls that were issued after the stuck one.
+  void explain_overwritten(bool any_certain) {
+    const auto ranks = who(context_, waits_.overwritten);
+    const auto gap =
+        fmt::format("the dumps of {} no longer hold the oldest pending call: the ring was too short", ranks);
+    out_.gaps.push_back(gap);
+    if (any_certain || divergences_ > 0) return;
+    model::Finding f = base_finding("unknown", 0.3);
+    f.title = "A hang whose first call is not in the dumps: the rings of " + ranks +
+              " only hold calls issued after the one that is stuck";
+    f.ranks = waits_.overwritten;
+    for (const auto& call : calls_.ranks.at(waits_.overwritten.first()).overwritten) {
+      if (f.evidence.size() < 4) add_counters(call.group, call.rank, f);
+    }
+    f.actions.push_back({"Keep more calls per rank, so that the stuck one is still there when the job is dumped",
+                         "export TORCH_FR_BUFFER_SIZE=20000 TORCH_NCCL_TRACE_BUFFER_SIZE=20000", model::Risk::kNone});
+    f.needs.push_back("stacks of " + ranks + ", or NCCL RAS: they show the call that a rank is in");
+    f.needs.push_back("dumps of a run with a longer ring (TORCH_FR_BUFFER_SIZE)");
+    out_.findings.push_back(std::move(f));
   }
 
   // Origins of one kind are one answer, "ranks 12,14"; cycles and stalls of different groups are not.
@@ -241,18 +264,19 @@ class CollectiveDiagnosis {
   // What the origin's own counters say.
   void add_status_evidence(const Origin& o, model::Finding& f) {
     if (o.calls.empty()) return;
-    const auto& call = o.calls.front();
-    const auto& progress = calls_.groups[call.group].progress;
     for (const auto r : o.ranks.to_vector()) {
-      if (f.evidence.size() >= 6) break;
-      const auto p = progress.find(r);
-      const auto* dump = dump_of(r);
-      if (p == progress.end() || !dump || !p->second.known) continue;
-      f.evidence.push_back(cite(context_, {dump->file, model::PosKind::kRecord, dump->entry_count},
-                                fmt::format("rank {}: last entered {}, last completed {} of {}", r, p->second.entered,
-                                            p->second.completed, calls_.groups[call.group].label()),
-                                "counters of this rank"));
+      if (f.evidence.size() < 6) add_counters(o.calls.front().group, r, f);
     }
+  }
+  void add_counters(std::uint32_t group, std::int32_t rank, model::Finding& f) const {
+    const auto& progress = calls_.groups[group].progress;
+    const auto p = progress.find(rank);
+    const auto* dump = dump_of(rank);
+    if (p == progress.end() || !dump || !p->second.known) return;
+    f.evidence.push_back(cite(context_, {dump->file, model::PosKind::kRecord, dump->entry_count},
+                              fmt::format("rank {}: last entered {}, last completed {} of {}", rank, p->second.entered,
+                                          p->second.completed, calls_.groups[group].label()),
+                              "counters of this rank"));
   }
   const model::FrDump* dump_of(std::int32_t rank) const {
     const model::FrDump* found = nullptr;

@@ -2,6 +2,7 @@
 #include "hang/calls.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/strings.h"
@@ -97,7 +98,9 @@ class Builder {
       if (e.is_p2p) {
         out_.groups[g].has_p2p = true;
         s.max_p2p = std::max(s.max_p2p, e.p2p_seq);
+        s.min_p2p = std::min(s.min_p2p, e.p2p_seq);
       } else {
+        s.min_collective = std::min(s.min_collective, e.collective_seq);
         s.max_collective = std::max(s.max_collective, e.collective_seq);
         if (e.state == model::OpState::kCompleted) s.completed = std::max(s.completed, e.collective_seq);
       }
@@ -108,6 +111,7 @@ class Builder {
       if (found == by_name.end()) continue;
       with_status.insert(found->second);
       add_status(found->second, rank, status, seen[found->second]);
+      add_overwritten(d, found->second, status, seen[found->second]);
     }
     for (const auto& [name, g] : by_name) {
       if (!with_status.contains(g)) add_seen(g, rank, d, seen);
@@ -118,13 +122,18 @@ class Builder {
   struct Seen {
     std::int64_t max_collective = -1, max_p2p = -1, completed = -1;
     std::int64_t p2p_completed = -1;
+    std::int64_t min_collective = std::numeric_limits<std::int64_t>::max(), min_p2p = min_collective;
   };
+
+  static bool counts_p2p(const model::FrStatus& status, const Seen& seen) {
+    return seen.max_p2p >= 0 && (seen.max_collective < 0 || status.last_enqueued == seen.max_p2p);
+  }
 
   // pg_status counts collectives, or send/recv launches in a group that only does those.
   void add_status(std::uint32_t g, std::int32_t rank, const model::FrStatus& status, Seen& seen) {
     auto& p = out_.groups[g].progress[rank];
     p.known = true;
-    if (seen.max_p2p >= 0 && (seen.max_collective < 0 || status.last_enqueued == seen.max_p2p)) {
+    if (counts_p2p(status, seen)) {
       out_.groups[g].has_p2p = true;
       seen.p2p_completed = status.last_completed;
       p.entered = seen.max_collective;
@@ -135,6 +144,23 @@ class Builder {
     p.entered = std::max(status.last_enqueued, seen.max_collective);
     p.completed = std::max(status.last_completed, seen.completed);
     seen.completed = p.completed;
+  }
+  // A stuck rank goes on enqueuing: a short ring then no longer holds the call that it is stuck in.
+  void add_overwritten(const model::FrDump& d, std::uint32_t g, const model::FrStatus& status, const Seen& seen) {
+    const auto first = status.last_completed + 1;
+    const bool p2p = counts_p2p(status, seen);
+    if (status.last_completed < 0 || status.last_enqueued < first) return;
+    if ((p2p ? seen.min_p2p : seen.min_collective) <= first) return;
+    if (d.entry_count == 0 || d.truncated) return;  // nothing was recorded, or the rest of it is lost
+    auto& calls = out_.ranks[value(d.rank)];
+    Call call{.group = g, .rank = value(d.rank), .seq = first, .order = -1, .p2p = p2p};
+    call.at = {d.file, model::PosKind::kRecord, d.entry_count};
+    // With timing on, the one that the device has started is the oldest.
+    const bool started = status.last_started == first;
+    if (started) calls.overwritten.clear();
+    else if (calls.overwritten.size() == 1 && calls.overwritten[0].started) return;
+    call.started = started;
+    calls.overwritten.push_back(call);
   }
   void add_seen(std::uint32_t g, std::int32_t rank, const model::FrDump& d, std::map<std::uint32_t, Seen>& seen) {
     auto& p = out_.groups[g].progress[rank];
@@ -293,6 +319,11 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<Call> RankCalls::heads() const {
+  if (!overwritten.empty()) return overwritten;
+  return pending.empty() ? std::vector<Call>() : std::vector<Call>{pending.front()};
+}
 
 std::string Group::label() const {
   if (desc.empty() || desc == "undefined") return name.empty() ? "default group" : name;

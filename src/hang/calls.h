@@ -29,6 +29,7 @@ struct Call {
   bool p2p = false;
   bool send = false;
   bool retired = false;  // timed out
+  bool started = false;  // the counters say that the device has started it
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
   model::SourceRef at;
@@ -55,6 +56,11 @@ struct RankCalls {
   bool known = false;         // a whole dump, or a watchdog that spoke
   bool partial = false;       // truncated, or only one group is known
   std::vector<Call> pending;  // by issue order; front is the oldest
+  // Calls that the counters show as pending and that the ring no longer holds: older than all of `pending`,
+  // in an order that is not known.
+  std::vector<Call> overwritten;
+  // The oldest pending call, or the calls that can be it.
+  std::vector<Call> heads() const;
   std::int64_t newest_created_ns = 0;
 };
 

@@ -40,9 +40,14 @@ class WaitBuilder {
   }
 
  private:
-  const Call* head(std::int32_t rank) const {
+  // The oldest pending call, or all that can be it; empty when nothing pends.
+  std::vector<Call> heads(std::int32_t rank) const {
     const auto found = calls_.ranks.find(rank);
-    return found == calls_.ranks.end() || found->second.pending.empty() ? nullptr : &found->second.pending.front();
+    return found == calls_.ranks.end() ? std::vector<Call>() : found->second.heads();
+  }
+  bool waits(std::int32_t rank) const {
+    const auto found = calls_.ranks.find(rank);
+    return found != calls_.ranks.end() && (!found->second.pending.empty() || !found->second.overwritten.empty());
   }
   bool whole(std::int32_t rank) const {
     const auto found = calls_.ranks.find(rank);
@@ -53,17 +58,20 @@ class WaitBuilder {
   void make_nodes() {
     std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> index;
     for (const auto& [rank, r] : calls_.ranks) {
-      if (r.pending.empty()) continue;
-      out_.waiting.insert(rank);
-      const Call& c = r.pending.front();
-      if (c.p2p) {
-        add_p2p(rank, c);
-        continue;
+      const auto calls = r.heads();
+      if (!calls.empty()) out_.waiting.insert(rank);
+      if (calls.size() > 1) out_.overwritten.insert(rank);
+      for (const auto& c : calls) {
+        if (c.p2p) {
+          add_p2p(rank, c);
+          continue;
+        }
+        const auto [it, is_new] = index.try_emplace({c.group, c.seq}, nodes_.size());
+        if (is_new) nodes_.push_back({c.group, c.seq, false, c, {}, {}, {}, {}, {}});
+        auto& node = nodes_[it->second];
+        node.waiters.push_back(rank);
+        if (node.sample.op == model::StrId::kEmpty) node.sample = c;
       }
-      const auto [it, is_new] = index.try_emplace({c.group, c.seq}, nodes_.size());
-      if (is_new) nodes_.push_back({c.group, c.seq, false, c, {}, {}, {}, {}, {}});
-      nodes_[it->second].waiters.push_back(rank);
-      node_of_[rank] = it->second;
     }
     for (auto& node : nodes_) {
       if (!node.p2p) fill_members(node);
@@ -84,11 +92,11 @@ class WaitBuilder {
       if (waiters.contains(m)) continue;
       const auto found = g.progress.find(m);
       const Progress p = found == g.progress.end() ? Progress{} : found->second;
-      const Call* h = head(m);
+      const bool busy = waits(m);
       if (p.known && p.completed >= node.seq) node.passed.push_back(m);
-      else if (p.known && p.entered >= node.seq) (h ? node.busy : node.unknown).push_back(m);
+      else if (p.known && p.entered >= node.seq) (busy ? node.busy : node.unknown).push_back(m);
       else if (p.known && p.exact) node.late.push_back(m);
-      else if (h && whole(m)) node.busy.push_back(m);  // waits elsewhere, whatever it did here
+      else if (busy && whole(m)) node.busy.push_back(m);  // waits elsewhere, whatever it did here
       else node.unknown.push_back(m);
     }
     // A member that left proves that every member had entered (not so for a rooted call).
@@ -101,8 +109,11 @@ class WaitBuilder {
       // Peer not recorded: nothing is known.
     } else if (!calls_.ranks.contains(c.peer) || !calls_.ranks.at(c.peer).known) {
       node.unknown.push_back(c.peer);
-    } else if (const Call* h = head(c.peer)) {
-      const bool answers = h->p2p && h->peer == rank && h->send != c.send && h->group == c.group;
+    } else if (waits(c.peer)) {
+      const auto theirs = heads(c.peer);
+      const bool answers = std::any_of(theirs.begin(), theirs.end(), [&](const Call& h) {
+        return h.p2p && h.peer == rank && h.send != c.send && h.group == c.group;
+      });
       (answers ? node.passed : node.busy).push_back(c.peer);
       if (answers) node.passed.clear();  // both posted: the transfer itself stalls
     } else if (whole(c.peer)) {
@@ -110,7 +121,6 @@ class WaitBuilder {
     } else {
       node.unknown.push_back(c.peer);
     }
-    node_of_[rank] = nodes_.size();
     nodes_.push_back(std::move(node));
   }
 
@@ -187,12 +197,14 @@ class WaitBuilder {
     o.kind = !node.passed.empty() && !rooted ? OriginKind::kDevice : OriginKind::kStall;
     o.ranks = model::RankSet::of(node.waiters);
     if (node.p2p) o.ranks.insert(node.sample.peer < 0 ? node.waiters[0] : node.sample.peer);
-    o.certain = !node.p2p || node.sample.peer >= 0;
+    o.certain = (!node.p2p || node.sample.peer >= 0) && known_heads(o.ranks);
     o.groups = {node.group};
     o.calls = {node.sample};
     o.victims = upstream(v) - o.ranks;
     out_.origins.push_back(std::move(o));
   }
+
+  bool known_heads(const model::RankSet& ranks) const { return (ranks & out_.overwritten).empty(); }
 
   void add_cycle(const std::vector<std::uint32_t>& vertices) {
     std::vector<const Node*> calls;
@@ -227,6 +239,7 @@ class WaitBuilder {
     } else {
       o.ranks = cycle_culprits(calls, inside, o.kind);
     }
+    o.certain = known_heads(model::RankSet::of({inside.begin(), inside.end()}));
     for (const auto v : vertices) o.victims = o.victims | upstream(v);
     o.victims = o.victims - o.ranks;
     out_.origins.push_back(std::move(o));
@@ -250,7 +263,7 @@ class WaitBuilder {
   model::RankSet odd_among_siblings(const std::set<std::int32_t>& inside) const {
     model::RankSet odd;
     for (const auto rank : inside) {
-      const Call& c = *head(rank);
+      const Call c = heads(rank).front();
       std::size_t same = 0, other = 0;
       for (std::size_t i = 0; i < ev_.entries.size(); ++i) {
         const auto& e = ev_.entries[i];
@@ -277,8 +290,8 @@ class WaitBuilder {
     model::RankSet out;
     for (const auto* n : calls) {
       if (!n->p2p || n->sample.peer < 0) continue;
-      const Call* h = head(n->sample.peer);
-      if (h && !h->p2p) out.insert(n->sample.peer);
+      const auto theirs = heads(n->sample.peer);
+      if (!theirs.empty() && !theirs.front().p2p) out.insert(n->sample.peer);
     }
     return out;
   }
@@ -378,7 +391,6 @@ class WaitBuilder {
   const SemanticsTable& semantics_;
   WaitGraph out_;
   std::vector<Node> nodes_;
-  std::map<std::int32_t, std::size_t> node_of_;
   std::vector<std::vector<std::uint32_t>> graph_;  // nodes first, then ranks
   std::vector<std::vector<std::uint32_t>> reverse_;
   std::vector<std::int32_t> rank_of_;  // -1 for a node

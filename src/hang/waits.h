@@ -37,6 +37,7 @@ struct WaitGraph {
   std::vector<Origin> origins;         // strongest first
   model::RankSet waiting;              // ranks with a pending call
   model::RankSet silent;               // members of waiting groups without evidence
+  model::RankSet overwritten;          // ranks whose oldest pending call is one of several that the ring lost
   std::vector<model::WaitEdge> edges;  // folded, for the report
 };
 

@@ -148,5 +148,45 @@ TEST(Waits, if_only_a_missing_dump_explains_it_the_answer_is_uncertain) {
   EXPECT_FALSE(w.origins[0].certain);
 }
 
+TEST(Waits, a_ring_that_lost_the_stuck_call_proves_no_stall) {
+  JobMaker job;  // calls 10 of a and 20 of b pend; the rings begin with later calls
+  job.group("a", "[0, 1]").group("b", "[0, 1]");
+  for (int r : {0, 1}) {
+    job.dump(r).status("a", 14, 9).status("b", 24, 19);
+    for (int i : {13, 14}) job.call("a", i, "all_reduce").call("b", i + 10, "all_gather");
+  }
+  const auto w = waits(job);
+  EXPECT_EQ(w.overwritten, (RankSet{0, 1}));
+  for (const auto& o : w.origins) EXPECT_FALSE(o.certain);
+}
+
+TEST(Waits, of_lost_calls_the_started_one_is_the_oldest) {
+  JobMaker job;
+  job.group("a", "[0, 1]").group("b", "[0, 1]");
+  for (int r : {0, 1}) {
+    job.dump(r).status("a", 14, 9).status("b", 24, 19).call("a", 14, "all_reduce").call("b", 24, "all_gather");
+    job.ev.dumps.back().statuses[1].last_started = 20;
+  }
+  const auto w = waits(job);
+  EXPECT_TRUE(w.overwritten.empty());
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kStall);
+  EXPECT_EQ(w.origins[0].calls[0].seq, 20);
+}
+
+TEST(Waits, counters_name_the_late_rank_when_the_ring_lost_the_call) {
+  JobMaker job;
+  job.group("a", "[0, 1, 2]").group("b", "[0, 1]");
+  for (int r : {0, 1}) {
+    job.dump(r).status("a", 14, 9).status("b", 24, 19);
+    for (int i : {13, 14}) job.call("a", i, "all_reduce").call("b", i + 10, "all_gather");
+  }
+  job.dump(2).status("a", 9, 9).call("a", 9, "all_reduce", 8, true);
+  const auto w = waits(job);
+  ASSERT_GE(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kHost);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
 }  // namespace
 }  // namespace holter::hang
