@@ -44,13 +44,13 @@ def wilson(hits, total):
 
 
 def run_one(job):
-    bins, kind, seed, missing, truncated = job
+    bins, kind, seed, missing, truncated, entries = job
     ranks, tensor, pipeline, expert = LAYOUTS[seed % len(LAYOUTS)]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "job"
         command = [f"{bins}/holter-generate", "--out", str(folder), "--kind", kind, "--ranks", str(ranks),
                    "--tensor", str(tensor), "--pipeline", str(pipeline), "--expert", str(expert), "--seed", str(seed),
-                   "--missing", str(missing), "--truncated", str(truncated),
+                   "--missing", str(missing), "--truncated", str(truncated), "--entries", str(entries),
                    "--format", "json" if seed % 3 == 0 else "pickle"]
         if seed % 2:
             command.append("--timing")
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--per-kind", type=int, default=8)
     parser.add_argument("--missing", type=float, nargs="*", default=[0])
     parser.add_argument("--truncated", type=float, default=0)
+    parser.add_argument("--entries", type=int, default=200, help="calls that a ring holds")
     parser.add_argument("--kinds", nargs="*", default=KINDS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true", help="print every job that is not exact")
@@ -121,7 +122,7 @@ def main():
     base = 0 if options.seeds == "tuning" else 1000
     status = 0
     for missing in options.missing:
-        jobs = [(options.bin, kind, base + i, missing, options.truncated) for kind in options.kinds
+        jobs = [(options.bin, kind, base + i, missing, options.truncated, options.entries) for kind in options.kinds
                 for i in range(options.per_kind)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             results = [r for r in pool.map(run_one, jobs) if r]
@@ -133,7 +134,7 @@ def main():
             for r in results:
                 if not r["exact"] or not r["cause_right"]:
                     print(f"{r['kind']} seed {r['seed']}: {r['certainty']} {r['cause']} named {r['named']}, culprits {r['culprits']}")
-        table(results, f"{options.seeds} seeds, {missing:g} % of dumps missing, {options.truncated:g} % cut")
+        table(results, f"{options.seeds} seeds, {missing:g} % of dumps missing, {options.truncated:g} % cut, rings of {options.entries}")
     return status
 
 
