@@ -122,10 +122,12 @@ class CollectiveDiagnosis {
     out_.gaps.push_back(gap);
     if (any_certain || divergences_ > 0) return;
     model::Finding f = base_finding("unknown", 0.3);
-    f.title = "A hang whose first call is not in the dumps: the rings of " + ranks +
-              " only hold calls issued after the one that is stuck";
+    const auto& calls = calls_.ranks.at(waits_.overwritten.first()).overwritten;
+    f.title =
+        fmt::format("A hang whose first call is not in the dumps: the rings of {} only hold calls issued after {}",
+                    ranks, calls.size() == 1 ? call_name(context_, calls_, calls[0]) : "the one that is stuck");
     f.ranks = waits_.overwritten;
-    for (const auto& call : calls_.ranks.at(waits_.overwritten.first()).overwritten) {
+    for (const auto& call : calls) {
       if (f.evidence.size() < 4) add_counters(call.group, call.rank, f);
     }
     f.actions.push_back({"Keep more calls per rank, so that the stuck one is still there when the job is dumped",

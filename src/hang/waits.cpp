@@ -198,6 +198,12 @@ class WaitBuilder {
     o.ranks = model::RankSet::of(node.waiters);
     if (node.p2p) o.ranks.insert(node.sample.peer < 0 ? node.waiters[0] : node.sample.peer);
     o.certain = (!node.p2p || node.sample.peer >= 0) && known_heads(o.ranks);
+    // What the members called is not recorded any more: they may have called different things.
+    for (const auto w : node.waiters) {
+      if (o.kind != OriginKind::kStall || calls_.ranks.at(w).overwritten.empty()) continue;
+      out_.overwritten.insert(w);
+      o.certain = false;
+    }
     o.groups = {node.group};
     o.calls = {node.sample};
     o.victims = upstream(v) - o.ranks;
