@@ -110,6 +110,11 @@ class RasDiagnosis {
     return r.line > 0 ? model::SourceRef{reply.at.file, model::PosKind::kLine, r.line} : reply.at;
   }
 
+  // The bytes of the reply; a rank that only a count names has none.
+  std::string quote(const model::RasRank& r) const {
+    return r.text == model::StrId::kEmpty ? name_of(r) : std::string(context_.text(r.text));
+  }
+
   void add_silent(const model::RasReply& reply, const model::RasComm& comm,
                   const std::vector<const model::RasRank*>& ranks) {
     if (ranks.size() * 2 >= static_cast<std::size_t>(std::max(comm.size, 1))) return;
@@ -124,7 +129,7 @@ class RasDiagnosis {
         comm.size - static_cast<std::int32_t>(ranks.size()), comm.size, context_.text(comm.hash));
     for (const auto* r : ranks) {
       if (f.evidence.size() < 4)
-        f.evidence.push_back(cite(context_, place(reply, *r), name_of(*r), "missing from the RAS reply"));
+        f.evidence.push_back(cite(context_, place(reply, *r), quote(*r), "missing from the RAS reply"));
     }
     f.actions.push_back(
         {"Look at the process on its node before the job is killed: its state (T stopped, D waiting for a device or storage, Z dead) and its stack",
@@ -144,9 +149,8 @@ class RasDiagnosis {
                           late.behind_count, late.function, late.usual_count);
     for (const auto* r : late.ranks) {
       if (f.evidence.size() < 4) {
-        f.evidence.push_back(cite(context_, place(reply, *r),
-                                  fmt::format("{}: {} {}", name_of(*r), late.function, late.behind_count),
-                                  "fewer launches than the others"));
+        f.evidence.push_back(cite(context_, place(reply, *r), quote(*r),
+                                  fmt::format("{} {}: fewer than the others", late.function, late.behind_count)));
       }
     }
     f.actions.push_back(

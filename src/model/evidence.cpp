@@ -102,7 +102,7 @@ class Remap {
     fix(r.at), fix(r.nccl_version);
     for (auto& c : r.comms) {
       fix(c.hash), fix(c.status), fix(c.errors);
-      for (auto& rank : c.ranks) fix(rank.host);
+      for (auto& rank : c.ranks) fix(rank.host), fix(rank.text);
       for (auto& w : c.warnings) fix(w);
     }
   }

@@ -112,6 +112,7 @@ struct RasRank {
   std::array<std::int64_t, 5> counts{-1, -1, -1, -1, -1};
   std::int64_t launched = -1;  // text mode up to 2.25: operations of any kind; -1 unknown
   std::uint64_t line = 0;      // where this rank stands in the reply
+  StrId text = StrId::kEmpty;  // the start of what stands there, on one line
 };
 
 // "26 ranks have launched up to operation 6650": who they are is listed for outliers only.

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxRanks = std::size_t{4} << 20;
 constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxCopy = 240;
 
 // RapidJSON's stream concept over the lines. NCCL 2.28.7 to 2.28.9 write no comma between "nvml_dev"
 // and "status" of a missing rank: a string or object that directly follows a value gets its comma here.
@@ -39,6 +40,7 @@ class RepairStream {
     const int c = in_.get();
     if (c < 0) return '\0';
     note(static_cast<char>(c));
+    add_copy(static_cast<char>(c));
     return static_cast<char>(c);
   }
   std::size_t Tell() const { return offset_; }
@@ -46,12 +48,24 @@ class RepairStream {
   void Put(char) {}
   std::size_t PutEnd(char*) { return 0; }
   std::uint64_t line() const { return in_.line(); }
+  // Copies what follows, runs of blanks as one, up to kMaxCopy bytes.
+  void start_copy() {
+    copy_.clear();
+    copying_ = true;
+  }
+  const std::string& copy() const { return copy_; }
 
  private:
   bool needs_comma() {
     if (in_string_ || last_ == 0 || last_ == '{' || last_ == '[' || last_ == ',' || last_ == ':') return false;
     const int c = in_.peek();
     return c == '"' || c == '{';
+  }
+  void add_copy(char c) {
+    if (!copying_ || copy_.size() >= kMaxCopy) return;
+    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (!blank || in_string_) copy_ += c;
+    else if (!copy_.empty() && copy_.back() != ' ') copy_ += ' ';
   }
   void note(char c) {
     if (in_string_) {
@@ -66,6 +80,8 @@ class RepairStream {
   }
 
   LineSource& in_;
+  std::string copy_;
+  bool copying_ = false;
   std::size_t offset_ = 0;
   char last_ = 0;
   bool in_string_ = false;
@@ -106,6 +122,7 @@ class Handler {
     return true;
   }
   bool leave() {
+    if (scope() == Scope::kRank) rank().text = out_.intern(base::trim(stream_.copy()));
     scopes_.pop_back();
     return true;
   }
@@ -128,6 +145,7 @@ class Handler {
     auto& rank = reply_.comms.back().ranks.emplace_back();
     rank.missing = missing_;
     rank.line = stream_.line();
+    stream_.start_copy();
     return Scope::kRank;
   }
 

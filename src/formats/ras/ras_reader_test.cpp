@@ -52,6 +52,7 @@ TEST(Ras, json_with_the_missing_comma) {
   EXPECT_FALSE(missing.dead);
   EXPECT_THAT(missing.counts, ElementsAre(-1, -1, -1, -1, -1));
   EXPECT_EQ(missing.line, 164u);
+  EXPECT_THAT(std::string(ev.text(missing.text)), HasSubstr("{ \"rank\": 5, "));
 }
 
 TEST(Ras, a_time_out_of_range_is_no_time) {

@@ -169,6 +169,7 @@ void TextReply::rank_line(std::string_view text, std::uint64_t number) {
   rank.pid = number_after(text, "process ");
   rank.host = out_.intern(word_after(text, "on node "));
   rank.line = number;
+  rank.text = out_.intern(base::ellipsize(text, kMaxText));
   if (block_ == "INCOMPLETE") rank.missing = true;
   if (count_ >= 0) (op_ >= 0 ? rank.counts[static_cast<std::size_t>(op_)] : rank.launched) = count_;
 }
