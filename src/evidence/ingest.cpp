@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 
@@ -170,15 +171,24 @@ model::SourceFile Ingest::member_file(model::FileId archive, const std::string& 
 
 namespace {
 
-// Documents quote error texts; none of them is evidence of this job.
+// Documents and source code quote error texts; none of them is evidence of this job.
+constexpr std::string_view kDocumentEndings[] = {"md",  "markdown", "rst", "adoc", "html", "htm",   "tex",  "po",
+                                                 "py",  "pyi",      "c",   "cc",   "cpp",  "cu",    "cuh",  "h",
+                                                 "hpp", "js",       "ts",  "go",   "rs",   "ipynb", "diff", "patch"};
+constexpr std::string_view kDocumentNames[] = {"changelog", "readme",  "license", "copying",
+                                               "copyright", "authors", "news",    "contributing"};
+
 bool is_document(std::string_view path) {
-  const auto dot = path.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string extension = base::lower(path.substr(dot + 1));
-  for (const std::string_view known : {"md", "markdown", "rst", "adoc", "html", "htm", "tex", "po"}) {
-    if (extension == known) return true;
+  std::string name = base::lower(path.substr(path.find_last_of("/!") + 1));
+  for (const std::string_view packed : {".gz", ".xz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
   }
-  return false;
+  const auto dot = name.rfind('.');
+  const std::string_view ending =
+      dot == std::string::npos ? std::string_view() : std::string_view(name).substr(dot + 1);
+  const auto stem = std::string_view(name).substr(0, name.find('.'));
+  return std::find(std::begin(kDocumentEndings), std::end(kDocumentEndings), ending) != std::end(kDocumentEndings) ||
+         std::find(std::begin(kDocumentNames), std::end(kDocumentNames), stem) != std::end(kDocumentNames);
 }
 
 }  // namespace
@@ -189,7 +199,7 @@ void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence
   const formats::Reader* best = nullptr;
   int confidence = 0;
   if (is_document(file.path)) {
-    file.note = "a document: error texts in it are quotations";
+    file.note = "a document or source code: error texts in it are quotations";
     return close_books(out, id, input.trouble());
   }
   for (const auto& reader : readers_) {

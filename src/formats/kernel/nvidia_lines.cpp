@@ -42,7 +42,7 @@ void add_fact(const Input& in, std::string_view key, std::string_view subject, s
   f.key = in.out.intern(key);
   f.subject = in.out.intern(subject);
   f.value = in.out.intern(base::ellipsize(base::trim(value), 200));
-  f.text = in.out.intern(base::ellipsize(base::trim(in.line.body), 400));
+  f.text = in.out.intern(base::ellipsize(base::trim(in.line.shown()), 400));
   in.out.facts.push_back(f);
 }
 

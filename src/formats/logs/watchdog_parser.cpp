@@ -42,7 +42,7 @@ class WatchdogParser final : public text::LineParser {
     r.rank = line.rank;
     r.node = line.node;
     r.repeats = static_cast<std::uint32_t>(line.repeats);
-    r.text = out.intern(base::ellipsize(base::trim(line.body), kMaxText));
+    r.text = out.intern(base::ellipsize(base::trim(line.shown()), kMaxText));
     bool default_group = false, group_named = true;
     if (pg_id_.match(line.body)) {
       r.pg_id = static_cast<std::int32_t>(pg_id_.number(0));

@@ -20,7 +20,7 @@ model::Event event(std::string_view kind, const Line& line, FileContext context,
   e.node = line.node;
   e.pid = line.pid;
   e.repeats = static_cast<std::uint32_t>(line.repeats);
-  e.text = out.intern(base::ellipsize(base::trim(line.body), kMaxText));
+  e.text = out.intern(base::ellipsize(base::trim(line.shown()), kMaxText));
   if (line.time_inherited) e.fields.emplace_back(out.intern("time_from"), out.intern("neighbour line"));
   return e;
 }

@@ -21,6 +21,9 @@ namespace holter::formats::text {
 struct Line {
   std::string_view raw;   // as it stands, without line end, at most 64 KiB
   std::string_view body;  // without wrapping and ANSI codes; leading blanks kept
+  // The body with what it quotes, which is blank in `body` when a known error text is only quoted; to show.
+  std::string_view shown() const { return quoting.empty() ? body : quoting; }
+  std::string_view quoting;
   std::uint64_t number = 0;
   model::Timestamp time;                              // of the wrapping, or of the message head
   model::GlobalRank rank = model::GlobalRank::kNone;  // of the wrapping

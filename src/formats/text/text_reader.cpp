@@ -5,11 +5,13 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
 #include "formats/text/line_reader.h"
+#include "formats/text/quotation.h"
 #include "formats/text/wrapping.h"
 
 namespace holter::formats::text {
@@ -21,6 +23,7 @@ constexpr std::size_t kHead = 16 * 1024;  // and for log.first
 constexpr int kNeighbours = 30;           // lines to look for a time on either side
 constexpr std::size_t kMaxSpeakers = 100'000;
 constexpr std::size_t kMaxText = 400;
+constexpr std::string_view kQuotation = "known error texts stand in quotations or comments, which prove nothing";
 
 std::size_t records_in(const model::Evidence& ev) {
   return ev.events.size() + ev.watchdog.size() + ev.stacks.size() + ev.nccl.comms.size() + ev.nccl.edges.size() +
@@ -121,6 +124,7 @@ class Scan {
     const bool own_time = line.time.kind != model::TimeKind::kNone;
     if (own_time) last_time_ = line.time;
     note_speaker(line);
+    mask = leave_out_quotations(line, mask);
     bool timed = own_time;
     for (std::size_t i = 0; i < parsers_.size(); ++i) {
       if (!(mask >> i & 1) && !parsers_[i]->wants_all()) continue;
@@ -130,6 +134,18 @@ class Scan {
       }
       count(i, [&] { parsers_[i]->on_line(line, context_, out_); });
     }
+  }
+
+  // Leaves quotations out of the line when known words stand in them; returns the mask of what remains.
+  std::uint64_t leave_out_quotations(Line& line, std::uint64_t mask) {
+    if (mask == 0 || !may_quote(line.body)) return mask;
+    auto rest = without_quotations(line.body);
+    const auto quoted = prefilter_.masks(line.body) & ~prefilter_.masks(rest);
+    if ((mask & quoted) == 0) return mask;
+    out_.add_problem(at(line, context_), std::string(kQuotation));
+    without_quotations_ = std::move(rest);
+    line.quoting = std::exchange(line.body, without_quotations_);
+    return mask & ~quoted;
   }
 
   template <typename F>
@@ -249,6 +265,7 @@ class Scan {
   Unwrapper unwrapper_;
   Unwrapper neighbour_;  // for lines beside the current one, whose views must stay valid
   std::map<std::int32_t, Speaker> speakers_;
+  std::string without_quotations_;  // of the current line
   std::string_view block_;
   std::size_t counted_ = 0;  // bytes of block_ whose newlines are in lines_before_
   std::uint64_t lines_before_ = 0;
