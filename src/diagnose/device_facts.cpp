@@ -23,7 +23,7 @@ std::string_view field(const Context& context, const model::Event& event, std::s
   return {};
 }
 
-std::int64_t comparable_ns(const model::Event& event) { return event.time.comparable() ? event.time.ns : 0; }
+std::int64_t comparable_ns(const model::Event& event) { return event.time.comparable() ? event.time.job_ns() : 0; }
 
 std::string_view address_only(std::string_view peer) { return peer.substr(0, peer.find('<')); }
 

@@ -18,7 +18,7 @@ using EventRefs = std::vector<const model::Event*>;
 EventRefs events_of(const Context& context, std::string_view kind);
 // A field of an event, or empty.
 std::string_view field(const Context& context, const model::Event& event, std::string_view key);
-// Comparable time of an event, 0 when it has none.
+// Time of an event on the timeline of the job (model/clock.h), 0 when it has none.
 std::int64_t comparable_ns(const model::Event& event);
 
 // Names of hardware as the evidence gives them.

@@ -117,7 +117,7 @@ class FirstFailure {
     for (const auto* e : events("torch.store.listen_in_use")) found.push_back(e);
     if (found.empty()) return;
     std::stable_sort(found.begin(), found.end(),
-                     [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+                     [&](const auto* a, const auto* b) { return earlier(context_, *a, *b); });
     const auto& e = *found.front();
     const auto port = get(e, "port");
     auto f = finding_of(context_, "first_failure_elsewhere");
@@ -126,10 +126,10 @@ class FirstFailure {
     std::string holder;
     const auto source = port_holder(port, holder);
     f.title = fmt::format(
-        "{}{}: port {} is already in use{} (Address already in use{}{}); errors of other nodes came after and are secondary",
+        "{}{}: port {} is already in use{} (Address already in use{}{}); {}",
         who(context_, e), address.empty() || has(who(context_, e), address) ? "" : " (" + address + ")",
         port.empty() ? "of the service" : port, holder.empty() ? "" : " by " + holder,
-        clock(e.time).empty() ? "" : " at " + clock(e.time), attempt >= 0 ? fmt::format(", attempt {}", attempt) : "");
+        clock(e.time).empty() ? "" : " at " + clock(e.time), attempt >= 0 ? fmt::format(", attempt {}", attempt) : "", order_of_others(e));
     f.confidence = 0.88;
     f.local = true;
     f.first_ns = comparable_ns(e);
@@ -148,6 +148,15 @@ class FirstFailure {
     f.explains_causes = consequences();
     std::erase(f.explains_causes, "first_failure_elsewhere");
     out_.findings.push_back(std::move(f));
+  }
+  // What another node says at about the same time cannot be called a consequence.
+  std::string order_of_others(const Event& e) const {
+    for (const auto& o : context_.evidence.events) {
+      if (kind(o).starts_with("log.") || kind(o).starts_with("progress.")) continue;
+      const auto note = unordered_note(context_, e, o);
+      if (!note.empty()) return "which of this and the errors of other nodes came first is not known: " + note;
+    }
+    return "errors of other nodes came after and are secondary";
   }
   // "LISTEN 0 100 10.1.2.3:5555 ... users:(("agent",pid=19,fd=14))" of `ss -ltnp`.
   model::SourceRef port_holder(const std::string& port, std::string& holder) {
@@ -178,7 +187,7 @@ class FirstFailure {
     auto kills = events("kernel.oom_kill");
     if (kills.empty()) kills = events("memory.oom_killer");
     std::stable_sort(kills.begin(), kills.end(),
-                     [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+                     [&](const auto* a, const auto* b) { return earlier(context_, *a, *b); });
     if (kills.empty()) return killed_without_kernel_log();
     const Event* kill = kills.front();
     for (const auto* k : kills) {  // the line that names the process
@@ -231,14 +240,17 @@ class FirstFailure {
   std::string timeout_note(const Event& kill) {
     for (const auto& w : context_.evidence.watchdog) {
       if (w.ran_ms < 0 || !w.time.comparable()) continue;
-      if (!first_timeout_ || w.time.ns < first_timeout_->time.ns) first_timeout_ = &w;
+      if (!first_timeout_ || w.time.job_ns() < first_timeout_->time.job_ns()) first_timeout_ = &w;
     }
     const auto killed = comparable_ns(kill);
-    if (!first_timeout_ || killed == 0 || killed > first_timeout_->time.ns) {
+    const auto& clocks = context_.evidence.clocks;
+    const auto margin =
+        first_timeout_ ? model::uncertainty_ns(clocks[kill.time.clock], clocks[first_timeout_->time.clock]) : 0;
+    if (!first_timeout_ || killed == 0 || killed + margin > first_timeout_->time.job_ns()) {
       first_timeout_ = nullptr;
       return "";
     }
-    const auto seconds = (first_timeout_->time.ns - killed) / 1'000'000'000;
+    const auto seconds = (first_timeout_->time.job_ns() - killed) / 1'000'000'000;
     return fmt::format("; the survivors' timeouts ({} s of waiting) came {} s after it", first_timeout_->ran_ms / 1000,
                        seconds);
   }

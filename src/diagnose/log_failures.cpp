@@ -43,7 +43,7 @@ class Collector {
     std::vector<LogFailure> out;
     for (auto& [key, failure] : failures_) {
       std::stable_sort(failure.events.begin(), failure.events.end(),
-                       [&](const auto* a, const auto* b) { return before(context_, *a, *b); });
+                       [&](const auto* a, const auto* b) { return earlier(context_, *a, *b); });
       out.push_back(std::move(failure));
     }
     return out;
@@ -119,11 +119,52 @@ std::string clock(const model::Timestamp& time) {
   return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-bool before(const Context& context, const model::Event& a, const model::Event& b) {
+namespace {
+
+// By how much the time of `b` must be later than that of `a`.
+bool is_earlier(const Context& context, const model::Event& a, const model::Event& b, std::int64_t margin_ns) {
   const auto first = attempt_of(context, a), second = attempt_of(context, b);
   if (first >= 0 && second >= 0 && first != second) return first < second;
   const auto x = comparable_ns(a), y = comparable_ns(b);
-  return x > 0 && y > 0 && x < y;
+  return x > 0 && y > 0 && x + margin_ns < y;
+}
+
+std::int64_t margin(const Context& context, const model::Event& a, const model::Event& b) {
+  const auto& clocks = context.evidence.clocks;
+  return model::uncertainty_ns(clocks[a.time.clock], clocks[b.time.clock]);
+}
+
+}  // namespace
+
+bool before(const Context& context, const model::Event& a, const model::Event& b) {
+  return is_earlier(context, a, b, margin(context, a, b));
+}
+
+bool earlier(const Context& context, const model::Event& a, const model::Event& b) {
+  return is_earlier(context, a, b, 0);
+}
+
+std::string clock_name(const Context& context, const model::Clock& clock) {
+  if (clock.node != model::StrId::kEmpty) return std::string(context.text(clock.node));
+  if (value(clock.rank) >= 0) return fmt::format("the host of rank {}", value(clock.rank));
+  return clock.file == model::FileId::kNone ? "a host" : context.evidence.files[value(clock.file)].path;
+}
+
+std::string unordered_note(const Context& context, std::uint32_t first_clock, std::uint32_t second_clock,
+                           std::int64_t apart_ns) {
+  const auto& clocks = context.evidence.clocks;
+  const auto margin_ns = model::uncertainty_ns(clocks[first_clock], clocks[second_clock]);
+  if (margin_ns == 0 || std::abs(apart_ns) > margin_ns) return "";
+  return fmt::format("{:.1f} s apart, and the clocks of {} and {} are only known to agree within {:.1f} s",
+                     static_cast<double>(std::abs(apart_ns)) / 1e9, clock_name(context, clocks[first_clock]),
+                     clock_name(context, clocks[second_clock]), static_cast<double>(margin_ns) / 1e9);
+}
+
+std::string unordered_note(const Context& context, const model::Event& first, const model::Event& second) {
+  const auto a = attempt_of(context, first), b = attempt_of(context, second);
+  const auto x = comparable_ns(first), y = comparable_ns(second);
+  if ((a >= 0 && b >= 0 && a != b) || x <= 0 || y <= 0) return "";
+  return unordered_note(context, first.time.clock, second.time.clock, y - x);
 }
 
 std::vector<LogFailure> log_failures(const Context& context) { return Collector(context).run(); }

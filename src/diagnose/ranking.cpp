@@ -2,9 +2,13 @@
 #include "diagnose/ranking.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "base/strings.h"
+#include "diagnose/log_failures.h"
 
 namespace holter::diagnose {
 
@@ -16,6 +20,8 @@ using model::Finding;
 
 constexpr double kConfirmed = 0.85;
 constexpr double kLikely = 0.5;
+constexpr double kFirstFailure = 0.6;  // a local reason good enough to be compared by its time
+constexpr double kUnordered = 0.8;     // at most, while another local reason may have come first
 constexpr std::size_t kMaxEvidence = 8;
 
 // --- joining -----------------------------------------------------------------
@@ -80,11 +86,51 @@ void join_same(std::vector<Finding>& all) {
     append_actions(same->actions, f.actions, 6);
     append_needs(same->needs, f.needs, 4);
     same->local = same->local || f.local;
+    same->aside = same->aside && f.aside;
     if (f.first_ns > 0 && (same->first_ns == 0 || f.first_ns < same->first_ns)) same->first_ns = f.first_ns;
     if (same->culprits.empty()) same->culprits = std::move(f.culprits);
     same->ranks = same->ranks | f.ranks;
   }
   all = std::move(out);
+}
+
+// --- time ----------------------------------------------------------------------
+
+// The clock of the line that first_ns was read from.
+void find_clocks(const Context& context, std::vector<Finding>& all) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Finding*>> wanted;
+  for (auto& f : all) {
+    for (const auto& c : f.evidence) {
+      if (f.first_ns > 0) wanted[{value(c.at.file), c.at.pos}].push_back(&f);
+    }
+  }
+  if (wanted.empty()) return;
+  for (const auto& e : context.evidence.events) {
+    const auto found = wanted.find({value(e.at.file), e.at.pos});
+    if (found == wanted.end() || !e.time.comparable()) continue;
+    for (auto* f : found->second) {
+      if (f->first_ns == e.time.job_ns()) f->first_clock = e.time.clock;
+    }
+  }
+}
+
+// Which of two local reasons came first is said only where the clocks decide it.
+void tell_unordered(const Context& context, std::vector<Finding>& all, std::vector<std::string>& gaps) {
+  auto& root = all.front();
+  if (!root.local || root.first_ns == 0) return;
+  for (const auto& f : all) {
+    if (&f == &root || !f.local || f.confidence < kFirstFailure || f.first_ns == 0) continue;
+    const auto& known = root.explains_causes;
+    if (std::find(known.begin(), known.end(), f.cause) != known.end()) continue;
+    const auto note = unordered_note(context, root.first_clock, f.first_clock, f.first_ns - root.first_ns);
+    if (note.empty()) continue;
+    const auto text = fmt::format("which was first, this or \"{}\": {}", base::ellipsize(f.title, 120), note);
+    root.needs.insert(root.needs.begin(), text + " (chronyc tracking on both)");
+    root.confidence = std::min(root.confidence, kUnordered);
+    gaps.push_back(fmt::format("\"{}\" and \"{}\" are not ordered: {}", base::ellipsize(root.title, 80),
+                               base::ellipsize(f.title, 80), note));
+    return;
+  }
 }
 
 // --- scoring -----------------------------------------------------------------
@@ -96,19 +142,15 @@ bool is_host_mechanism(const Finding& f) {
 
 class Scorer {
  public:
-  explicit Scorer(const std::vector<Finding>& all) : all_(all) {
-    for (const auto& f : all_) {
-      if (f.local && f.confidence >= 0.6 && f.first_ns > 0 && (earliest_ == 0 || f.first_ns < earliest_))
-        earliest_ = f.first_ns;
-    }
-  }
+  Scorer(const std::vector<Finding>& all, const std::vector<model::Clock>& clocks) : all_(all), clocks_(clocks) {}
 
   double score(const Finding& f) const {
     double s = f.confidence;
     if (f.depth == Depth::kReason) s += 0.3;
     if (f.depth == Depth::kMechanism) s += 0.15;
     if (f.local) s += 0.1;
-    if (f.local && f.first_ns > 0 && f.first_ns == earliest_) s += 0.1;
+    if (may_be_first(f)) s += 0.1;
+    if (f.aside) s -= 0.8;
     if (explained(f)) s -= 0.5;
     if (f.cause == "no_fault" && contradicted_no_fault(f)) s -= 0.6;
     if (f.cause == "unknown") s -= 0.3;
@@ -140,6 +182,16 @@ class Scorer {
     }
     return s;
   }
+  static bool is_dated_reason(const Finding& f) {
+    return f.local && f.confidence >= kFirstFailure && f.first_ns > 0 && !f.aside;
+  }
+  // No other local reason is certainly earlier.
+  bool may_be_first(const Finding& f) const {
+    return is_dated_reason(f) && std::none_of(all_.begin(), all_.end(), [&](const Finding& g) {
+             const auto margin = model::uncertainty_ns(clocks_[g.first_clock], clocks_[f.first_clock]);
+             return is_dated_reason(g) && g.first_ns + margin < f.first_ns;
+           });
+  }
   // What makes a job slow does not make it stop.
   bool stopped() const {
     return std::any_of(all_.begin(), all_.end(), [](const Finding& g) {
@@ -156,11 +208,11 @@ class Scorer {
   }
 
   const std::vector<Finding>& all_;
-  std::int64_t earliest_ = 0;
+  const std::vector<model::Clock>& clocks_;
 };
 
-void order(std::vector<Finding>& all) {
-  const Scorer scorer(all);
+void order(std::vector<Finding>& all, const std::vector<model::Clock>& clocks) {
+  const Scorer scorer(all, clocks);
   std::vector<std::pair<double, std::size_t>> scores;
   for (std::size_t i = 0; i < all.size(); ++i) scores.emplace_back(-scorer.score(all[i]), i);
   std::stable_sort(scores.begin(), scores.end());
@@ -172,6 +224,7 @@ void order(std::vector<Finding>& all) {
 // --- roles -------------------------------------------------------------------
 
 bool explains(const Finding& root, const Finding& f) {
+  if (f.aside) return false;
   const auto& list = root.explains_causes;
   if (std::find(list.begin(), list.end(), f.cause) != list.end()) return true;
   if (f.depth == Depth::kSymptom && root.depth != Depth::kSymptom) return true;
@@ -209,7 +262,7 @@ void assign(std::vector<Finding>& all) {
     }
   }
   auto& root = all.front();
-  root.role = root.certainty == Certainty::kInconclusive ? model::Role::kContributing : model::Role::kRoot;
+  root.role = root.certainty == Certainty::kInconclusive || root.aside ? model::Role::kContributing : model::Role::kRoot;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const bool follows = root.role == model::Role::kRoot && explains(root, all[i]);
     all[i].role = follows ? model::Role::kSecondary : model::Role::kContributing;
@@ -223,7 +276,11 @@ void set_verdict(const Finding& root, model::Report& report) {
                             : root.kind;
   report.verdict.certainty = root.certainty;
   report.verdict.summary = root.title;
-  if (root.cause == "no_fault") {
+  if (root.aside) {
+    report.verdict.kind = model::VerdictKind::kUndetermined;
+    report.verdict.certainty = Certainty::kInconclusive;
+    report.verdict.summary = "This evidence shows no cause. Beside it: " + root.title;
+  } else if (root.cause == "no_fault") {
     report.verdict.kind = model::VerdictKind::kNone;
     report.verdict.certainty = Certainty::kNoFault;
   } else if (root.certainty == Certainty::kInconclusive) {
@@ -247,8 +304,10 @@ void rank(const Context& context, Output output, model::Report& report) {
     report.verdict.summary =
         context.evidence.files.empty() ? "No evidence was read" : "This evidence shows no cause and no fault";
   } else {
-    order(all);
+    find_clocks(context, all);
+    order(all, context.evidence.clocks);
     support_root(all);
+    tell_unordered(context, all, output.gaps);
     assign(all);
     set_verdict(all.front(), report);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "diagnose/clocks.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/first_failure.h"
 #include "diagnose/hardware.h"
@@ -14,6 +15,7 @@ const std::vector<Diagnoser>& registry() {
   static const std::vector<Diagnoser> all{
       {"app-xid", diagnose_app_xid},
       {"bus", diagnose_bus},
+      {"clocks", diagnose_clocks},
       {"driver", diagnose_driver},
       {"ecc", diagnose_ecc},
       {"facts", diagnose_facts},

@@ -81,6 +81,14 @@ model::Finding make(const Context& context, const LogFailure& failure) {
   for (const auto* e : failure.events) {
     if (f.evidence.size() < kMaxCited) f.evidence.push_back(cite(context, *e, meaning));
   }
+  // The same failure on another host at about the same time: which was first is not known.
+  for (const auto* e : failure.events) {
+    const auto note = f.local ? unordered_note(context, first, *e) : "";
+    if (note.empty()) continue;
+    f.needs.push_back(fmt::format("which was first, {} or {}: {} (chronyc tracking on both)", who(context, first),
+                                  who(context, *e), note));
+    break;
+  }
   if (failure.signature) {
     for (const auto& need : failure.signature->needs) f.needs.push_back(need);
     for (const auto& action : failure.signature->actions) f.actions.push_back({action, "", model::Risk::kNone});

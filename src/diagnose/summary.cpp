@@ -68,11 +68,12 @@ class Summary {
       if (e.time.comparable() && is_milestone(ev_.text(e.kind))) events.push_back(&e);
     }
     std::stable_sort(events.begin(), events.end(),
-                     [](const auto* a, const auto* b) { return a->time.ns < b->time.ns; });
+                     [](const auto* a, const auto* b) { return a->time.job_ns() < b->time.job_ns(); });
     for (const auto* e : events) {
       if (report_.timeline.size() >= kMaxTimeline) break;
       model::TimelineEvent t;
-      t.ns = e->time.ns;
+      t.ns = e->time.job_ns();
+      t.error_ns = ev_.clocks[e->time.clock].error_ns;
       t.what = fmt::format("{}: {}", ev_.text(e->kind), ev_.text(e->text));
       t.who = value(e->rank) >= 0 ? fmt::format("rank {}", value(e->rank)) : std::string(ev_.text(e->node));
       if (e->at.file != model::FileId::kNone)

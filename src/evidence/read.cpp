@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "evidence/clocks.h"
 #include "evidence/discover.h"
 #include "evidence/identity.h"
 #include "evidence/ingest.h"
@@ -123,7 +124,9 @@ void add_troubles(const Discovery& found, model::Evidence& out) {
 
 base::Result<model::Evidence> read(const std::vector<std::string>& paths, const model::Rules& rules,
                                    const Options& options) {
-  return read(paths, make_readers(rules), options);
+  auto out = read(paths, make_readers(rules), options);
+  if (out) align_clocks(*out, rules);
+  return out;
 }
 
 base::Result<model::Evidence> read(const std::vector<std::string>& paths, const Readers& readers,

@@ -94,6 +94,7 @@ struct FrDump {
   bool has_status = false;
   bool truncated = false;
   std::int64_t file_time_ns = 0;
+  std::uint32_t clock = 0;  // index into Evidence::clocks
 };
 
 }  // namespace holter::model

@@ -26,6 +26,9 @@ enum class TimeKind : std::uint8_t {
 struct Timestamp {
   std::int64_t ns = 0;  // kUnix, kNoYear: Unix ns (year filled in); kTimeOfDay: ns of the day; kMonotonic
   TimeKind kind = TimeKind::kNone;
+  std::uint32_t clock = 0;     // index into Evidence::clocks; 0: nothing is known of it
+  std::int64_t offset_ns = 0;  // of that clock
+  std::int64_t job_ns() const { return ns - offset_ns; }  // on the timeline of the job; only if comparable()
   bool comparable() const { return kind == TimeKind::kUnix || kind == TimeKind::kNoYear; }
 };
 

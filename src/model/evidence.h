@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/string_pool.h"
+#include "model/clock.h"
 #include "model/collective.h"
 #include "model/event.h"
 #include "model/fact.h"
@@ -38,6 +39,7 @@ struct Evidence {
   std::vector<RasReply> ras;
   std::vector<Fact> facts;
   std::vector<Table> tables;
+  std::vector<Clock> clocks{{}};  // Timestamp::clock indexes it; filled once everything is read
 
   std::string_view text(StrId id) const { return strings.view(id); }
   StrId intern(std::string_view s) { return strings.intern(s); }

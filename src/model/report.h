@@ -105,6 +105,8 @@ struct Finding {
   Depth depth = Depth::kReason;
   bool local = false;                        // a local reason (not "peer", "remote", "timeout")
   std::int64_t first_ns = 0;                 // earliest comparable time of its evidence; 0 unknown
+  std::uint32_t first_clock = 0;             // that stamped it (Evidence::clocks), found by the ranking
+  bool aside = false;                        // true of the machines, but no cause of what happened to the job
   RankSet ranks;                             // global ranks it is about
   std::vector<std::string> explains_causes;  // causes that it makes secondary wherever they appear
 };
