@@ -50,8 +50,8 @@ int run_export(const base::flags::Parsed& parsed) {
 
   const auto format = parsed.get("to");
   report::Exported done;
-  const int status = stream_output(std::string(parsed.get("output")),
-                                   [&](const Take& take) { done = write(format, input, take); });
+  const int status =
+      stream_output(std::string(parsed.get("output")), [&](const Take& take) { done = write(format, input, take); });
   if (status != kOk) return status;
   if (done.left_out > 0) log::warn("{} calls or lines are left out: no time, no rank, or too many", done.left_out);
   if (!holds_it(format, done)) return nothing_for(format, done);

@@ -18,14 +18,7 @@ using model::Clock;
 constexpr std::size_t kMaxNamed = 3;
 constexpr std::size_t kMaxCulprits = 16;
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kQuarter = 900 * kSecond;
-
-// "125.3 s", "2:00:04".
-std::string span(std::int64_t ns) {
-  const auto s = std::abs(ns) / kSecond;
-  if (s < 600) return fmt::format("{:.1f} s", static_cast<double>(std::abs(ns)) / 1e9);
-  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
+constexpr std::int64_t kQuarter = 900 * kSecond;  // every zone is a whole number of them
 
 bool is_measured(const Clock& c) { return c.set != 0 && c.shared > 0; }
 bool is_off(const Clock& c) {
@@ -42,7 +35,8 @@ class Clocks {
     for (const auto& c : clocks_) {
       if (!is_measured(c)) continue;
       auto& slot = hosts[c.set][c.host];
-      if (!slot || (slot->zone_ns != 0 && c.zone_ns == 0) || c.error_ns < slot->error_ns) slot = &c;
+      const bool plainer = slot && slot->zone_ns != 0 && c.zone_ns == 0;
+      if (!slot || plainer || (is_off(c) && !is_off(*slot))) slot = &c;
     }
     for (const auto& [set, members] : hosts) wrong(members);
   }
@@ -53,7 +47,7 @@ class Clocks {
       if (c.zone_ns == 0 || !is_measured(c)) continue;
       out_.gaps.push_back(fmt::format(
           "times of {} in {} are {} {} the others: local time of another zone, taken into account ({} says so)",
-          clock_name(context_, c), context_.evidence.files[value(c.file)].path, span(c.zone_ns),
+          clock_name(context_, c), context_.evidence.files[value(c.file)].path, length_text(c.zone_ns),
           c.zone_ns > 0 ? "ahead of" : "behind", shared_text(c)));
     }
   }
@@ -80,9 +74,11 @@ class Clocks {
     for (const auto* c : off) {
       if (f.evidence.size() >= 4) break;
       f.evidence.push_back(cite_place(c->example, "the event by " + clock_name(context_, *c)));
-      f.evidence.push_back(cite_place(c->other_example, "the same event by " + clock_name(context_, clocks_[c->other])));
+      f.evidence.push_back(
+          cite_place(c->other_example, "the same event by " + clock_name(context_, clocks_[c->other])));
     }
-    f.needs = {"chronyc tracking (or timedatectl timesync-status) on these hosts, and whether all files are of one run"};
+    f.needs = {
+        "chronyc tracking (or timedatectl timesync-status) on these hosts, and whether all files are of one run"};
     out_.gaps.push_back(f.title + "; the order of events takes it into account");
     out_.findings.push_back(std::move(f));
   }
@@ -90,18 +86,18 @@ class Clocks {
     std::string names;
     for (std::size_t i = 0; i < off.size() && i < kMaxNamed; ++i) {
       const auto& c = *off[i];
-      names += fmt::format("{}the clock of {} is {} {}", i == 0 ? "" : ", ", clock_name(context_, c), span(c.offset_ns),
-                           c.offset_ns > 0 ? "ahead" : "behind");
+      names += fmt::format("{}the clock of {} is {} {}", i == 0 ? "" : ", ", clock_name(context_, c),
+                           length_text(c.offset_ns), c.offset_ns > 0 ? "ahead of" : "behind");
     }
     if (off.size() > kMaxNamed) names += fmt::format(", {} more are off", off.size() - kMaxNamed);
-    return fmt::format("{} of the other hosts: {}, to within {}{}", names, shared_text(*off.front()),
-                       span(off.front()->error_ns), whole(off.front()->offset_ns));
+    return fmt::format("{} the other hosts: {}, to within {}{}", names, shared_text(*off.front()),
+                       length_text(off.front()->error_ns), whole(off.front()->offset_ns));
   }
   std::string title_of_two(const Clock& c) const {
     const auto apart = c.offset_ns - clocks_[c.other].offset_ns;
     return fmt::format("the clocks of {} and {} differ by {}, nothing says which is right: {}, to within {}{}",
-                       clock_name(context_, c), clock_name(context_, clocks_[c.other]), span(apart), shared_text(c),
-                       span(c.error_ns), whole(apart));
+                       clock_name(context_, c), clock_name(context_, clocks_[c.other]), length_text(apart),
+                       shared_text(c), length_text(c.error_ns), whole(apart));
   }
   static std::string whole(std::int64_t offset) {
     const auto rest = std::abs(offset) % kQuarter;

@@ -125,11 +125,11 @@ class FirstFailure {
     const auto attempt = attempt_of(context_, e);
     std::string holder;
     const auto source = port_holder(port, holder);
-    f.title = fmt::format(
-        "{}{}: port {} is already in use{} (Address already in use{}{}); {}",
-        who(context_, e), address.empty() || has(who(context_, e), address) ? "" : " (" + address + ")",
-        port.empty() ? "of the service" : port, holder.empty() ? "" : " by " + holder,
-        clock(e.time).empty() ? "" : " at " + clock(e.time), attempt >= 0 ? fmt::format(", attempt {}", attempt) : "", order_of_others(e));
+    f.title = fmt::format("{}{}: port {} is already in use{} (Address already in use{}{}); {}", who(context_, e),
+                          address.empty() || has(who(context_, e), address) ? "" : " (" + address + ")",
+                          port.empty() ? "of the service" : port, holder.empty() ? "" : " by " + holder,
+                          clock(e.time).empty() ? "" : " at " + clock(e.time),
+                          attempt >= 0 ? fmt::format(", attempt {}", attempt) : "", order_of_others(e));
     f.confidence = 0.88;
     f.local = true;
     f.first_ns = comparable_ns(e);

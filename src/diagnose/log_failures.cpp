@@ -144,6 +144,14 @@ bool earlier(const Context& context, const model::Event& a, const model::Event& 
   return is_earlier(context, a, b, 0);
 }
 
+std::string length_text(std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto s = std::abs(ns) / kSecond;
+  if (s < 1) return fmt::format("{} ms", (std::abs(ns) + 999'999) / 1'000'000);
+  if (s < 600) return fmt::format("{:.1f} s", static_cast<double>(std::abs(ns)) / 1e9);
+  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
 std::string clock_name(const Context& context, const model::Clock& clock) {
   if (clock.node != model::StrId::kEmpty) return std::string(context.text(clock.node));
   if (value(clock.rank) >= 0) return fmt::format("the host of rank {}", value(clock.rank));
@@ -155,9 +163,9 @@ std::string unordered_note(const Context& context, std::uint32_t first_clock, st
   const auto& clocks = context.evidence.clocks;
   const auto margin_ns = model::uncertainty_ns(clocks[first_clock], clocks[second_clock]);
   if (margin_ns == 0 || std::abs(apart_ns) > margin_ns) return "";
-  return fmt::format("{:.1f} s apart, and the clocks of {} and {} are only known to agree within {:.1f} s",
-                     static_cast<double>(std::abs(apart_ns)) / 1e9, clock_name(context, clocks[first_clock]),
-                     clock_name(context, clocks[second_clock]), static_cast<double>(margin_ns) / 1e9);
+  return fmt::format("{} apart, and the clocks of {} and {} are only known to agree within {}", length_text(apart_ns),
+                     clock_name(context, clocks[first_clock]), clock_name(context, clocks[second_clock]),
+                     length_text(margin_ns));
 }
 
 std::string unordered_note(const Context& context, const model::Event& first, const model::Event& second) {

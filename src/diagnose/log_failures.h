@@ -32,11 +32,13 @@ std::string clock(const model::Timestamp& time);
 bool before(const Context& context, const model::Event& a, const model::Event& b);
 // For sorting: a lower attempt, else the earlier time as far as the clocks are known.
 bool earlier(const Context& context, const model::Event& a, const model::Event& b);
-// "0.4 s apart, and the clocks of n1 and n2 are only known to agree within 1.0 s"; "" where the first of
+// "400 ms apart, and the clocks of n1 and n2 are only known to agree within 1.0 s"; "" where the first of
 // the two is certainly the first, or nothing can be compared.
 std::string unordered_note(const Context& context, const model::Event& first, const model::Event& second);
 std::string unordered_note(const Context& context, std::uint32_t first_clock, std::uint32_t second_clock,
                            std::int64_t apart_ns);
+// "48 ms", "125.3 s", "2:00:04"; without sign.
+std::string length_text(std::int64_t ns);
 // "gn7", "the host of rank 3", or the file's path.
 std::string clock_name(const Context& context, const model::Clock& clock);
 

@@ -262,7 +262,8 @@ void assign(std::vector<Finding>& all) {
     }
   }
   auto& root = all.front();
-  root.role = root.certainty == Certainty::kInconclusive || root.aside ? model::Role::kContributing : model::Role::kRoot;
+  root.role =
+      root.certainty == Certainty::kInconclusive || root.aside ? model::Role::kContributing : model::Role::kRoot;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const bool follows = root.role == model::Role::kRoot && explains(root, all[i]);
     all[i].role = follows ? model::Role::kSecondary : model::Role::kContributing;

@@ -55,6 +55,17 @@ std::string text_of(const Context& context, const model::Event& e) {
   return base::ellipsize(context.text(e.text), 240);
 }
 
+// The same failure on another host at about the same time: which was first is not known.
+std::string tie_of(const Context& context, const LogFailure& failure) {
+  const auto& first = *failure.events.front();
+  for (const auto* e : failure.events) {
+    if (const auto note = unordered_note(context, first, *e); !note.empty())
+      return fmt::format("which was first, {} or {}: {} (chronyc tracking on both)", who(context, first),
+                         who(context, *e), note);
+  }
+  return "";
+}
+
 model::Finding make(const Context& context, const LogFailure& failure) {
   auto f = finding_of(context, failure.cause);
   const auto& first = *failure.events.front();
@@ -81,14 +92,7 @@ model::Finding make(const Context& context, const LogFailure& failure) {
   for (const auto* e : failure.events) {
     if (f.evidence.size() < kMaxCited) f.evidence.push_back(cite(context, *e, meaning));
   }
-  // The same failure on another host at about the same time: which was first is not known.
-  for (const auto* e : failure.events) {
-    const auto note = f.local ? unordered_note(context, first, *e) : "";
-    if (note.empty()) continue;
-    f.needs.push_back(fmt::format("which was first, {} or {}: {} (chronyc tracking on both)", who(context, first),
-                                  who(context, *e), note));
-    break;
-  }
+  if (const auto note = f.local ? tie_of(context, failure) : ""; !note.empty()) f.needs.push_back(note);
   if (failure.signature) {
     for (const auto& need : failure.signature->needs) f.needs.push_back(need);
     for (const auto& action : failure.signature->actions) f.actions.push_back({action, "", model::Risk::kNone});
@@ -117,7 +121,11 @@ void diagnose_signatures(const Context& context, Output& out) {
   std::vector<model::Finding> findings;
   std::erase_if(failures,
                 [](const auto& failure) { return failure.cause == "no_fault"; });  // first_failure.cpp decides
-  for (const auto& failure : failures) findings.push_back(make(context, failure));
+  for (const auto& failure : failures) {
+    findings.push_back(make(context, failure));
+    const auto note = findings.back().local ? tie_of(context, failure) : "";
+    if (!note.empty()) out.gaps.push_back("not known: " + note);
+  }
   order_in_time(context, failures, findings);
   std::move(findings.begin(), findings.end(), std::back_inserter(out.findings));
 }

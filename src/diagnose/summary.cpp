@@ -83,7 +83,12 @@ class Summary {
   }
 
   void calls() {
-    for (std::size_t i = 0; i < ev_.entries.size() && report_.calls.size() < kMaxCalls; ++i) {
+    for (const auto& dump : ev_.dumps) calls_of(dump);
+  }
+  void calls_of(const model::FrDump& dump) {
+    const auto offset = ev_.clocks[dump.clock].offset_ns;
+    for (std::size_t i = dump.first_entry; i < dump.first_entry + dump.entry_count; ++i) {
+      if (report_.calls.size() >= kMaxCalls) return;
       const auto& e = ev_.entries[i];
       if (calls_.entry_group[i] == hang::CallState::kNoGroup) continue;
       model::CallSpan span;
@@ -93,6 +98,8 @@ class Summary {
       span.seq = e.is_p2p ? e.p2p_seq : e.collective_seq;
       span.start_ns = e.started_ns > 0 ? e.started_ns : e.created_ns;
       span.end_ns = e.state == model::OpState::kCompleted ? e.completed_ns : 0;
+      if (span.start_ns > 0) span.start_ns = model::without_offset(span.start_ns, offset);
+      if (span.end_ns > 0) span.end_ns = model::without_offset(span.end_ns, offset);
       span.state = e.state == model::OpState::kCompleted ? "completed"
                    : e.state == model::OpState::kStarted ? "started"
                                                          : "scheduled";
@@ -125,12 +132,17 @@ class Summary {
       if (first == 0 || ns < first) first = ns;
       last = std::max(last, ns);
     };
-    for (const auto& e : ev_.entries) span(e.created_ns);
+    for (const auto& d : ev_.dumps) {
+      for (std::size_t i = d.first_entry; i < d.first_entry + d.entry_count; ++i) {
+        const auto created = ev_.entries[i].created_ns;
+        if (created > 0) span(model::without_offset(created, ev_.clocks[d.clock].offset_ns));
+      }
+    }
     if (last > first)
       report_.evidence.coverage.emplace_back("flight_recorder", static_cast<double>(last - first) / 1e9);
     first = last = 0;
     for (const auto& e : ev_.events) {
-      if (e.time.comparable()) span(e.time.ns);
+      if (e.time.comparable()) span(e.time.job_ns());
     }
     if (last > first) report_.evidence.coverage.emplace_back("log_events", static_cast<double>(last - first) / 1e9);
   }

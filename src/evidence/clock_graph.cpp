@@ -14,7 +14,8 @@ constexpr std::int64_t kPollNs = 100 * kMs;  // of PyTorch's watchdog: when few 
 constexpr std::size_t kFewEvents = 5;
 constexpr std::int64_t kLeastErrorNs = kMs;
 constexpr std::int64_t kMaxSpreadNs = 10'000 * kMs;  // beyond it the events are not what they seem
-constexpr std::size_t kMaxDifferences = 4096;        // of one pair
+constexpr std::int64_t kMaxOffsetNs = std::int64_t{10} * 365 * 86'400 * 1'000 * kMs;  // ten years: no clock
+constexpr std::size_t kMaxDifferences = 4096;                                         // of one pair
 
 // Most clocks are right. Dumps hold Unix time, so where there are any they decide.
 void centre(const std::vector<std::uint32_t>& members, std::vector<model::Clock>& clocks) {
@@ -68,12 +69,11 @@ bool ClockGraph::measure(const Edge& edge, Step& out) {
   out.offset_ns = sorted[n / 2];
   if (edge.exact) return true;
   // Half of what holds 80 % of the events; with few of them, all.
-  const std::int64_t spread = n < kFewEvents ? sorted.back() - sorted.front()
-                                             : (sorted[n - 1 - n / 10] - sorted[n / 10]) / 2;
+  const std::int64_t spread =
+      n < kFewEvents ? sorted.back() - sorted.front() : (sorted[n - 1 - n / 10] - sorted[n / 10]) / 2;
   out.error_ns = std::max({spread, edge.floor_ns, n < kFewEvents ? kPollNs : kLeastErrorNs});
-  if (spread > std::max(kMaxSpreadNs, edge.floor_ns)) return false;
-  // A rough measure that finds nothing wrong says less than the usual.
-  return out.error_ns <= model::kUnalignedNs || std::abs(out.offset_ns) > out.error_ns;
+  if (std::abs(out.offset_ns) > kMaxOffsetNs) return false;
+  return spread <= std::max(kMaxSpreadNs, edge.floor_ns);
 }
 
 std::map<std::uint32_t, std::vector<ClockGraph::Step>> ClockGraph::steps() const {
@@ -115,6 +115,7 @@ void ClockGraph::solve(std::vector<model::Clock>& clocks) const {
       members.push_back(from);
       for (auto step : steps_from.at(from)) {
         step.offset_ns += way.offset_ns, step.error_ns += way.error_ns;
+        if (std::abs(step.offset_ns) > kMaxOffsetNs) continue;
         const auto known = reached.find(step.to);
         if (clocks[step.to].set != 0 || (known != reached.end() && known->second.error_ns <= step.error_ns)) continue;
         reached[step.to] = step;
@@ -127,6 +128,7 @@ void ClockGraph::solve(std::vector<model::Clock>& clocks) const {
     first.shared = back.shared, first.other = back.to;
     first.example = back.seen_by_other.at, first.example_ns = back.seen_by_other.ns;
     first.other_example = back.seen.at, first.other_ns = back.seen.ns;
+    if (back.error_ns > model::kUnalignedNs) first.error_ns = model::kUnalignedNs / 2;
     centre(members, clocks);
   }
 }

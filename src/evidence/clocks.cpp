@@ -37,6 +37,7 @@ std::uint64_t mix(std::uint64_t h, StrId id) { return mix(h, static_cast<std::ui
 
 // The nearest whole number of quarter hours, where there is one other than 0.
 std::optional<std::int64_t> zone_of(std::int64_t offset) {
+  if (std::abs(offset) > kMaxZone + kZoneStep) return std::nullopt;
   const auto half = offset < 0 ? -kZoneStep / 2 : kZoneStep / 2;
   const auto zone = (offset + half) / kZoneStep * kZoneStep;
   if (std::abs(offset - zone) > kZoneSlack || std::abs(zone) > kMaxZone) return std::nullopt;
@@ -146,7 +147,8 @@ class Aligner {
         const auto& e = ev_.entries[d.first_entry + i];
         if (e.completed_ns <= 0 || e.is_p2p || e.collective_seq < 0 || !together(e.op)) continue;
         const auto list = members.find(e.group_name);
-        auto key = mix(mix(mix(mix(1, e.group_name), e.group_desc), e.op), static_cast<std::uint64_t>(e.collective_seq));
+        auto key =
+            mix(mix(mix(mix(1, e.group_name), e.group_desc), e.op), static_cast<std::uint64_t>(e.collective_seq));
         if (list != members.end()) key = mix(key, static_cast<std::uint32_t>(list->second));
         key = mix(key, static_cast<std::uint32_t>(attempt_of(d.file)));
         if (key % thin == 0) seen.push_back({key, d.clock, e.completed_ns, 0, {d.file, PosKind::kRecord, i}});
@@ -181,7 +183,9 @@ class Aligner {
     }
   }
   bool same_call(const model::WatchdogRecord& w, const model::FrEntry& e) const {
-    const auto is = [](StrId said, StrId known) { return said == StrId::kEmpty || known == StrId::kEmpty || said == known; };
+    const auto is = [](StrId said, StrId known) {
+      return said == StrId::kEmpty || known == StrId::kEmpty || said == known;
+    };
     auto said = op_key(ev_.text(w.op)), known = op_key(ev_.text(e.op));
     const bool op = known.empty() || said.starts_with(known) || known.starts_with(said);
     return op && is(w.pg_guid, e.group_name) && is(w.pg_desc, e.group_desc);
@@ -226,8 +230,11 @@ class Aligner {
   void tell_zones() {
     for (auto& c : ev_.clocks) {
       if (c.set == 0) continue;
-      // Within its error a clock is right.
-      if (c.error_ns <= model::kUnalignedNs && std::abs(c.offset_ns) <= c.error_ns) c.offset_ns = 0;
+      // Within its error a clock is right, and a rough measure says no more than what is usual.
+      if (std::abs(c.offset_ns) <= c.error_ns) {
+        c.offset_ns = 0, c.error_ns = std::min(c.error_ns, model::kUnalignedNs / 2);
+        continue;
+      }
       const auto zone = c.file == FileId::kNone ? std::nullopt : zone_of(c.offset_ns);
       if (!zone || *zone == 0) continue;
       c.zone_ns = *zone;
@@ -236,25 +243,29 @@ class Aligner {
       if (c.error_ns > model::kUnalignedNs) c.offset_ns = *zone, c.error_ns = model::kUnalignedNs;
     }
   }
+  // The log of one rank: the ranks of a job on one host have one environment, and so one time zone.
+  bool is_rank_log(const Clock& c) const {
+    return c.file != FileId::kNone && value(ev_.files[value(c.file)].name_rank) >= 0;
+  }
   // A clock that nothing measures has the offset of its host. In which zone it prints is unknown as
   // soon as any log of the job prints in another one than the rest.
   void fill_unmeasured() {
-    std::map<std::uint32_t, const Clock*> best;
+    std::map<std::pair<std::uint32_t, bool>, Clock> best;  // by host; apart: logs of its ranks, with their zone
     for (const auto& c : ev_.clocks) {
-      if (c.set == 0 || c.zone_ns != 0) continue;
-      auto& slot = best[c.host];
-      if (!slot || c.error_ns < slot->error_ns) slot = &c;
+      for (const bool rank_log : {false, true}) {
+        if (c.set == 0 || (rank_log ? !is_rank_log(c) : c.zone_ns != 0)) continue;
+        const auto [it, is_new] = best.emplace(std::pair(c.host, rank_log), c);
+        if (!is_new && c.error_ns < it->second.error_ns) it->second = c;
+      }
     }
     for (auto& c : ev_.clocks) {
       if (c.set != 0 || c.host == 0) continue;
-      c.error_ns = widest_zone_;
-      const auto known = best.find(c.host);
+      auto known = is_rank_log(c) ? best.find({c.host, true}) : best.end();
+      if (known == best.end()) c.error_ns = widest_zone_, known = best.find({c.host, false});
       if (known == best.end()) continue;
-      c.offset_ns = known->second->offset_ns;
-      c.error_ns += known->second->error_ns;
-      inherited_.emplace_back(static_cast<std::uint32_t>(&c - ev_.clocks.data()), known->second->set);
+      c.offset_ns = known->second.offset_ns, c.zone_ns = known->second.zone_ns, c.set = known->second.set;
+      c.error_ns += known->second.error_ns;
     }
-    for (const auto& [index, set] : inherited_) ev_.clocks[index].set = set;
   }
   // Where evidence names one host at most, what is nameless runs there too.
   void join_hosts() {
@@ -279,7 +290,6 @@ class Aligner {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> clocks_;  // host, file
   ClockGraph graph_;
   std::int64_t widest_zone_ = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> inherited_;
 };
 
 }  // namespace

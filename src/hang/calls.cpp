@@ -93,7 +93,7 @@ class Builder {
       const auto g = group_of(e.group_name, e.group_desc);
       out_.entry_group[i] = g;
       out_.entry_rank[i] = rank;
-      calls.newest_created_ns = std::max(calls.newest_created_ns, e.created_ns);
+      calls.newest_created_ns = std::max(calls.newest_created_ns, created_of(d, e));
       auto& s = seen[g];
       if (e.is_p2p) {
         out_.groups[g].has_p2p = true;
@@ -181,12 +181,17 @@ class Builder {
     if (e.is_p2p ? e.p2p_seq >= 0 && e.p2p_seq <= s.p2p_completed : e.collective_seq <= s.completed) return;
     if (e.is_p2p && op_key(ev_.text(e.op)) == "coalesced") return;  // its sends and receives are entries too
     Call c = call_of(e, g, value(d.rank));
+    c.created_ns = created_of(d, e);
     c.order = e.record_id >= 0 ? e.record_id : static_cast<std::int64_t>(i);
     c.at = {d.file, model::PosKind::kRecord, i - d.first_entry};
     set_peer(c, ev_.text(e.op));
     calls.pending.push_back(c);
   }
 
+  // On the timeline of the job.
+  std::int64_t created_of(const model::FrDump& d, const model::FrEntry& e) const {
+    return e.created_ns > 0 ? model::without_offset(e.created_ns, ev_.clocks[d.clock].offset_ns) : e.created_ns;
+  }
   Call call_of(const model::FrEntry& e, std::uint32_t g, std::int32_t rank) const {
     const auto& shape = ev_.shapes[static_cast<std::uint32_t>(e.shape)];
     Call c;
@@ -200,7 +205,6 @@ class Builder {
     c.frames = e.frames;
     c.p2p = e.is_p2p;
     c.retired = e.retired;
-    c.created_ns = e.created_ns;
     c.timeout_ms = e.timeout_ms;
     return c;
   }

@@ -91,6 +91,7 @@ class Matcher {
         if (!op_info(e.op).compare) continue;
         Call c = call_of_entry(i);
         c.at = {d.file, model::PosKind::kRecord, i - d.first_entry};
+        if (c.created_ns > 0) c.created_ns = model::without_offset(c.created_ns, ev_.clocks[d.clock].offset_ns);
         visit(c);
       }
     }

@@ -20,8 +20,8 @@ inline constexpr std::int64_t kWrongClockNs = 5'000'000'000;
 // One source of times: the clock of a host as one file prints it, or as dumps of that host record it.
 // Clocks are numbered from 1; 0 is a time that nothing is known of.
 struct Clock {
-  std::uint32_t host = 0;      // equal: one host, or presumably one because evidence names no second
-  StrId node = StrId::kEmpty;  // its name when known
+  std::uint32_t host = 0;               // equal: one host, or presumably one because evidence names no second
+  StrId node = StrId::kEmpty;           // its name when known
   GlobalRank rank = GlobalRank::kNone;  // of a host that only a rank identifies
   FileId file = FileId::kNone;          // of printed times; kNone: Flight Recorder dumps, which hold Unix time
   std::int64_t offset_ns = 0;           // subtract it to get the time of the job
@@ -34,6 +34,12 @@ struct Clock {
   std::int64_t example_ns = 0, other_ns = 0;
   std::uint32_t other = 0;
 };
+
+// A recorded time on the timeline of the job. Times of dumps are whatever the dump says: no overflow.
+inline std::int64_t without_offset(std::int64_t ns, std::int64_t offset_ns) {
+  std::int64_t out = 0;
+  return __builtin_sub_overflow(ns, offset_ns, &out) ? ns : out;
+}
 
 // A difference of corrected times that is not larger says nothing of the order.
 inline std::int64_t uncertainty_ns(const Clock& a, const Clock& b) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/clock.h"
 #include "model/ids.h"
 #include "model/source.h"
 
@@ -28,7 +29,7 @@ struct Timestamp {
   TimeKind kind = TimeKind::kNone;
   std::uint32_t clock = 0;     // index into Evidence::clocks; 0: nothing is known of it
   std::int64_t offset_ns = 0;  // of that clock
-  std::int64_t job_ns() const { return ns - offset_ns; }  // on the timeline of the job; only if comparable()
+  std::int64_t job_ns() const { return without_offset(ns, offset_ns); }  // only if comparable()
   bool comparable() const { return kind == TimeKind::kUnix || kind == TimeKind::kNoYear; }
 };
 

@@ -17,7 +17,8 @@ using model::FrEntry;
 
 class Finder {
  public:
-  Finder(const model::Evidence& ev, const hang::CallState& calls) : ev_(ev), calls_(calls) {}
+  Finder(const model::Evidence& ev, const hang::CallState& calls)
+      : ev_(ev), calls_(calls), offsets_(entry_offsets(ev)) {}
 
   std::unordered_map<std::size_t, Flow> run() {
     newest_collectives();
@@ -29,6 +30,7 @@ class Finder {
   bool usable(std::size_t i) const {
     return calls_.entry_group[i] != hang::CallState::kNoGroup && begin_of(ev_.entries[i]) > 0;
   }
+  std::int64_t job_begin(std::size_t i) const { return model::without_offset(begin_of(ev_.entries[i]), offsets_[i]); }
   bool is_collective(std::size_t i) const {
     return usable(i) && !ev_.entries[i].is_p2p && ev_.entries[i].collective_seq >= 0;
   }
@@ -45,8 +47,7 @@ class Finder {
         members[calls_.entry_group[i]].push_back(i);
     }
     for (auto& [group, list] : members) {
-      std::stable_sort(list.begin(), list.end(),
-                       [&](auto a, auto b) { return begin_of(ev_.entries[a]) < begin_of(ev_.entries[b]); });
+      std::stable_sort(list.begin(), list.end(), [&](auto a, auto b) { return job_begin(a) < job_begin(b); });
       join(list);
     }
   }
@@ -99,11 +100,21 @@ class Finder {
 
   const model::Evidence& ev_;
   const hang::CallState& calls_;
+  const std::vector<std::int64_t> offsets_;
   std::unordered_map<std::size_t, Flow> out_;
   std::uint32_t last_id_ = 0;
 };
 
 }  // namespace
+
+std::vector<std::int64_t> entry_offsets(const model::Evidence& evidence) {
+  std::vector<std::int64_t> out(evidence.entries.size(), 0);
+  for (const auto& d : evidence.dumps) {
+    const auto first = out.begin() + static_cast<std::ptrdiff_t>(d.first_entry);
+    std::fill_n(first, d.entry_count, evidence.clocks[d.clock].offset_ns);
+  }
+  return out;
+}
 
 std::unordered_map<std::size_t, Flow> find_flows(const model::Evidence& evidence, const hang::CallState& calls) {
   return Finder(evidence, calls).run();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "hang/calls.h"
 #include "model/evidence.h"
@@ -23,6 +24,10 @@ inline constexpr std::size_t kMaxFlows = 50'000;
 std::unordered_map<std::size_t, Flow> find_flows(const model::Evidence& evidence, const hang::CallState& calls);
 
 // When a call began: its start on the device where that was recorded, else when it was made; 0 unknown.
+// By the clock of its host.
 inline std::int64_t begin_of(const model::FrEntry& e) { return e.started_ns > 0 ? e.started_ns : e.created_ns; }
+
+// What to subtract from the times of each entry to get those of the job.
+std::vector<std::int64_t> entry_offsets(const model::Evidence& evidence);
 
 }  // namespace holter::report

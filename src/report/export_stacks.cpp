@@ -118,7 +118,8 @@ class Stacks {
     std::string title;  // instead of a frame
   };
   std::uint32_t frame_index(const model::Frame& f) {
-    const auto key = std::make_tuple(static_cast<std::uint32_t>(f.function), static_cast<std::uint32_t>(f.file), f.line);
+    const auto key =
+        std::make_tuple(static_cast<std::uint32_t>(f.function), static_cast<std::uint32_t>(f.file), f.line);
     const auto [it, is_new] = frame_index_.emplace(key, frames_.size());
     if (is_new) frames_.push_back({f, ""});
     return it->second;
@@ -194,9 +195,9 @@ class Stacks {
       if (s.frames.empty()) continue;
       const auto known = rank_of.find(i);
       const auto rank = value(s.rank) >= 0 ? value(s.rank) : known != rank_of.end() ? known->second : -1;
-      groups_[rank >= 0     ? Key{rank, "", -1, 0}
-              : s.pid >= 0  ? Key{kNoRank, std::string(ev_.text(s.node)), s.pid, 0}
-                            : Key{kNoRank, "", -1, value(s.at.file) + 1}]
+      groups_[rank >= 0    ? Key{rank, "", -1, 0}
+              : s.pid >= 0 ? Key{kNoRank, std::string(ev_.text(s.node)), s.pid, 0}
+                           : Key{kNoRank, "", -1, value(s.at.file) + 1}]
           .push_back(i);
     }
   }

@@ -11,11 +11,11 @@
 namespace holter::report {
 namespace {
 
+using rapidjson::Document;
+using rapidjson::Value;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using rapidjson::Document;
-using rapidjson::Value;
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kStart = 1'772'333'467'000 * kMs;

@@ -43,7 +43,8 @@ class Trace {
         sink_(sink),
         show_(input),
         job_(hang::join_job(ev_)),
-        calls_(hang::build_calls(ev_, job_)) {}
+        calls_(hang::build_calls(ev_, job_)),
+        offsets_(entry_offsets(ev_)) {}
 
   Exported run() {
     find_pending();
@@ -73,6 +74,9 @@ class Trace {
   bool drawn(std::size_t i) const {
     return calls_.entry_group[i] != hang::CallState::kNoGroup && begin_of(ev_.entries[i]) > 0;
   }
+  // Times of the job, from a time of the entry.
+  std::int64_t job(std::size_t i, std::int64_t ns) const { return model::without_offset(ns, offsets_[i]); }
+  std::int64_t job_begin(std::size_t i) const { return job(i, begin_of(ev_.entries[i])); }
   void find_pending() {
     for (const auto& [rank, r] : calls_.ranks) {
       for (const auto& c : r.pending) {
@@ -114,11 +118,11 @@ class Trace {
     };
     for (const auto& w : ev_.watchdog) {
       if (!w.time.comparable() || w.time.ns <= 0) continue;
-      add({w.time.ns, "watchdog", fmt::format("watchdog: {} #{} timed out", ev_.text(w.op), w.seq), nullptr, &w,
+      add({w.time.job_ns(), "watchdog", fmt::format("watchdog: {} #{} timed out", ev_.text(w.op), w.seq), nullptr, &w,
            pid_of(w.rank, w.node)});
     }
     for (const auto& e : ev_.events) {
-      if (is_mark(e)) add({e.time.ns, ev_.text(e.kind), name_of(e), &e, nullptr, pid_of(e.rank, e.node)});
+      if (is_mark(e)) add({e.time.job_ns(), ev_.text(e.kind), name_of(e), &e, nullptr, pid_of(e.rank, e.node)});
     }
     counts_.marks = marks_.size();
   }
@@ -135,7 +139,9 @@ class Trace {
       if (ns > 0 && (origin_ns_ == 0 || ns < origin_ns_)) origin_ns_ = ns;
     };
     for (std::size_t i = 0; i < ev_.entries.size(); ++i) {
-      if (drawn(i)) see(begin_of(ev_.entries[i])), see(ev_.entries[i].created_ns);
+      if (!drawn(i)) continue;
+      see(job_begin(i));
+      if (ev_.entries[i].created_ns > 0) see(job(i, ev_.entries[i].created_ns));
     }
     for (const auto& mark : marks_) see(mark.ns);
     if (const auto* first = first_failure()) see(first->first_ns), pid_of_node("");
@@ -166,6 +172,9 @@ class Trace {
     out_.object("otherData", [&] {
       out_.field("tool", "holter " + report_.tool_version);
       out_.field("time zero", time_text(origin_ns_, true));
+      const auto corrected =
+          std::count_if(ev_.clocks.begin(), ev_.clocks.end(), [](const auto& c) { return c.offset_ns != 0; });
+      if (corrected > 0) out_.field("clocks corrected", static_cast<std::int64_t>(corrected));
       out_.field("verdict", one_line(report_.verdict.summary));
       if (counts_.left_out > 0) out_.field("left out", static_cast<std::int64_t>(counts_.left_out));
     });
@@ -223,11 +232,10 @@ class Trace {
       if (drawn(i)) by_group[calls_.entry_group[i]].push_back(i);
     }
     for (auto& [group, entries] : by_group) {
-      std::stable_sort(entries.begin(), entries.end(),
-                       [&](auto a, auto b) { return begin_of(ev_.entries[a]) < begin_of(ev_.entries[b]); });
+      std::stable_sort(entries.begin(), entries.end(), [&](auto a, auto b) { return job_begin(a) < job_begin(b); });
       std::vector<std::int64_t> lanes;  // until when each is taken
       for (const auto i : entries) {
-        const auto begin = begin_of(ev_.entries[i]);
+        const auto begin = job_begin(i);
         const auto lane = free_lane(lanes, begin);
         write(dump, i, kLogThread + 1 + group * kMaxLanes + lane, std::max(begin, lanes[lane]), lanes[lane]);
       }
@@ -266,11 +274,12 @@ class Trace {
   }
 
   // A call without an end is open ("B" without "E"): viewers draw it up to the end of the trace.
-  void write(const model::FrDump& dump, std::size_t i, std::int64_t tid, std::int64_t begin, std::int64_t& taken_until) {
+  void write(const model::FrDump& dump, std::size_t i, std::int64_t tid, std::int64_t begin,
+             std::int64_t& taken_until) {
     const auto& e = ev_.entries[i];
     const auto pid = rank_pid_.at(calls_.entry_rank[i]);
     const bool open = is_unfinished(dump, i);
-    const auto end = std::max(begin, e.completed_ns);
+    const auto end = e.completed_ns > 0 ? std::max(begin, job(i, e.completed_ns)) : begin;
     if (open) ++counts_.unfinished;
     std::string name(show_(e.op));
     if (name.empty()) name = "call";
@@ -301,7 +310,7 @@ class Trace {
     out_.field("input_dtype", show_(shape.input_dtypes));
     out_.field("output", show_(shape.output_sizes));
     out_.field("output_dtype", show_(shape.output_dtypes));
-    if (e.created_ns > 0 && e.created_ns != begin_of(e)) out_.key("enqueued_us"), out_.real(us(e.created_ns));
+    if (e.created_ns > 0 && e.created_ns != begin_of(e)) out_.key("enqueued_us"), out_.real(us(job(i, e.created_ns)));
     if (e.timeout_ms > 0) out_.field("timeout_ms", std::int64_t{e.timeout_ms});
     out_.field("evidence", show_.place({dump.file, model::PosKind::kRecord, i - dump.first_entry}));
   }
@@ -321,6 +330,7 @@ class Trace {
   ExportText show_;
   hang::Job job_;
   hang::CallState calls_;
+  std::vector<std::int64_t> offsets_;                          // of the clock of each entry
   std::set<std::pair<std::uint32_t, std::uint64_t>> pending_;  // file and record
   std::map<std::int32_t, std::int64_t> rank_pid_;
   std::map<std::string, std::int64_t> node_pid_;  // by name as shown; "": the job

@@ -33,6 +33,7 @@ class KernelLog : public ::testing::Test {
         break;
       }
     }
+    parser->on_end({}, ev);
   }
   std::string field(std::size_t event, std::string_view key) const {
     for (const auto& [k, v] : ev.events.at(event).fields) {
@@ -48,6 +49,23 @@ class KernelLog : public ::testing::Test {
   }
   model::Evidence ev;
 };
+
+TEST_F(KernelLog, a_line_with_both_clocks_dates_those_since_boot) {
+  feed(
+      "[   10.000000] NVRM: GPU at PCI:0000:c4:00: GPU-1 has fallen off the bus.\n"
+      "2025-01-21T04:41:44Z gn7 kernel: [   12.300000] NVRM: Xid (PCI:0000:c4:00): 79, pid=1, GPU has fallen off the bus.\n"
+      "[   15.300000] NVRM: Xid (PCI:0000:c4:00): 31, pid=1, MMU Fault\n");
+  ASSERT_GE(ev.events.size(), 3U);
+  constexpr std::int64_t kS = 1'000'000'000, kDated = 1737434504 * kS;
+  EXPECT_EQ(ev.events.front().time.ns, kDated - 2'300'000'000);
+  EXPECT_EQ(ev.events.back().time.ns, kDated + 3 * kS);
+  for (const auto& e : ev.events) EXPECT_EQ(e.time.kind, model::TimeKind::kUnix);
+}
+
+TEST_F(KernelLog, without_such_a_line_the_time_since_boot_stays) {
+  feed("[   10.000000] NVRM: Xid (PCI:0000:c4:00): 79, pid=1, GPU has fallen off the bus.\n");
+  EXPECT_EQ(ev.events.at(0).time.kind, model::TimeKind::kMonotonic);
+}
 
 TEST_F(KernelLog, xid_becomes_an_event) {
   feed(

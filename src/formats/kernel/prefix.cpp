@@ -128,9 +128,8 @@ bool eat_bracket(Cursor& c, Prefix& out) {
   } else {
     const auto seconds = base::to_double(base::trim(t.until("]")));
     if (!seconds || *seconds < 0 || *seconds > 4e9) return false;
-    if (out.time.kind == model::TimeKind::kNone) {
-      out.time = {static_cast<std::int64_t>(std::llround(*seconds * 1e6)) * 1000, model::TimeKind::kMonotonic};
-    }
+    out.boot_ns = static_cast<std::int64_t>(std::llround(*seconds * 1e6)) * 1000;
+    if (out.time.kind == model::TimeKind::kNone) out.time = {out.boot_ns, model::TimeKind::kMonotonic};
   }
   if (!t.eat("]")) return false;
   t.eat(":");
@@ -144,7 +143,8 @@ bool eat_kmsg(Cursor& c, Prefix& out) {
   if (!t.number<int>() || !t.eat(",") || !t.number<std::int64_t>() || !t.eat(",")) return false;
   const auto us = t.number<std::int64_t>();
   if (!us || *us < 0 || *us > (std::int64_t{1} << 52) || !t.eat(",") || !t.skip_past(";")) return false;
-  if (!out.time.comparable()) out.time = {*us * 1000, model::TimeKind::kMonotonic};
+  out.boot_ns = *us * 1000;
+  if (!out.time.comparable()) out.time = {out.boot_ns, model::TimeKind::kMonotonic};
   c = t;
   return true;
 }

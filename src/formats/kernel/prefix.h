@@ -15,6 +15,7 @@ namespace holter::formats::kernel {
 
 struct Prefix {
   model::Timestamp time;
+  std::int64_t boot_ns = -1;  // since boot, also where `time` is a date
   std::string_view host;
   std::string_view message;  // begins inside the given text
 };
