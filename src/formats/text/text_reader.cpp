@@ -140,12 +140,15 @@ class Scan {
   std::uint64_t leave_out_quotations(Line& line, std::uint64_t mask) {
     if (mask == 0 || !may_quote(line.body)) return mask;
     auto rest = without_quotations(line.body);
-    const auto quoted = prefilter_.masks(line.body) & ~prefilter_.masks(rest);
-    if ((mask & quoted) == 0) return mask;
+    std::string quoted(line.body);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (rest[i] == quoted[i]) quoted[i] = ' ';
+    }
+    if ((mask & prefilter_.masks(quoted)) == 0) return mask;
     out_.add_problem(at(line, context_), std::string(kQuotation));
     without_quotations_ = std::move(rest);
     line.quoting = std::exchange(line.body, without_quotations_);
-    return mask & ~quoted;
+    return mask & prefilter_.masks(line.body);
   }
 
   template <typename F>
