@@ -29,6 +29,8 @@ bool in_a_sentence(std::string_view before, std::string_view after) {
   before = base::trim(before);
   const char last = before.back();
   if (last == '(') return before.size() < 2 || !is_word(before[before.size() - 2]);
+  if (last == ',' && before.size() > 1 && std::isalpha(static_cast<unsigned char>(before[before.size() - 2])))
+    return spaced;
   return spaced && std::string_view("=:,[{\\").find(last) == std::string_view::npos;
 }
 

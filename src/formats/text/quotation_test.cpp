@@ -14,6 +14,7 @@ bool keeps(std::string_view line, std::string_view error = "CUDA out of memory")
 TEST(Quotation, what_a_sentence_quotes_is_left_out) {
   EXPECT_FALSE(keeps(R"(if you see "CUDA out of memory" lower the batch)"));
   EXPECT_FALSE(keeps(R"(grep -c "CUDA out of memory" run.log)"));
+  EXPECT_FALSE(keeps("in dmesg, `CUDA out of memory` means"));
   EXPECT_FALSE(keeps("when `CUDA out of memory` is printed"));
   EXPECT_FALSE(keeps("the line \u201cCUDA out of memory\u201d means"));
   EXPECT_FALSE(keeps(R"(the allocator ("CUDA out of memory") is full)"));
@@ -28,6 +29,7 @@ TEST(Quotation, values_are_kept) {
   EXPECT_TRUE(keeps(R"({"level": "error", "message": "CUDA out of memory"})"));
   EXPECT_TRUE(keeps(R"("2026-05-01","gn7","CUDA out of memory")"));
   EXPECT_TRUE(keeps(R"(  "CUDA out of memory",)"));
+  EXPECT_TRUE(keeps(R"(["first", "CUDA out of memory"])"));
   EXPECT_TRUE(keeps(R"(RuntimeError("CUDA out of memory"))"));
   EXPECT_TRUE(keeps(R"(worker said: "CUDA out of memory")"));
   EXPECT_TRUE(keeps(R"(File "/job/train.py", line 3: CUDA out of memory)"));
