@@ -58,12 +58,14 @@ std::string culprit_text(const model::Culprit& c) {
                                   c.kind == model::CulpritKind::kGpu || c.kind == model::CulpritKind::kLink);
   if (c.kind == model::CulpritKind::kRank && c.rank) out = fmt::format("rank {}", *c.rank);
   else if (c.kind == model::CulpritKind::kNode) out = "node " + (c.node.empty() ? c.name : c.node);
-  else out = model::to_string(c.kind);
+  else if (!c.name.starts_with("GPU ")) out = model::to_string(c.kind);
   if (c.kind != model::CulpritKind::kNode && c.kind != model::CulpritKind::kRank && !c.name.empty())
-    out += " " + c.name;
+    out += (out.empty() ? "" : " ") + c.name;
   if (by_rank && c.kind != model::CulpritKind::kRank) out += fmt::format(" of rank {}", *c.rank);
-  if (c.kind != model::CulpritKind::kNode && !c.node.empty()) out += " on " + c.node;
-  if (!c.gpu.empty()) out += (c.kind == model::CulpritKind::kGpu ? " " : ", GPU ") + c.gpu;
+  // Names may hold the place; an index of one or two digits is in many of them by chance.
+  const auto says = [&](const std::string& part) { return part.size() > 2 && c.name.find(part) != std::string::npos; };
+  if (c.kind != model::CulpritKind::kNode && !c.node.empty() && !says(c.node)) out += " on " + c.node;
+  if (!c.gpu.empty() && !says(c.gpu)) out += (c.kind == model::CulpritKind::kGpu ? " " : ", GPU ") + c.gpu;
   if (!c.peer.empty()) out += " to " + c.peer;
   if ((c.kind == model::CulpritKind::kNode && !c.node.empty() && !c.name.empty()) ||
       (c.kind == model::CulpritKind::kRank && !c.name.empty())) {

@@ -32,6 +32,8 @@ TEST(Words, ranks_are_folded_and_bounded) {
 TEST(Words, culprits) {
   EXPECT_EQ(culprit_text({CulpritKind::kRank, 3, "gn7", "", "", ""}), "rank 3 on gn7");
   EXPECT_EQ(culprit_text({CulpritKind::kNode, std::nullopt, "gn7", "", "", ""}), "node gn7");
+  EXPECT_EQ(culprit_text({CulpritKind::kGpu, std::nullopt, "gn7", "0000:c4:00", "", "GPU 0000:c4:00 on gn7"}),
+            "GPU 0000:c4:00 on gn7");
   EXPECT_EQ(culprit_text({CulpritKind::kGpu, std::nullopt, "gn7", "0000:c4:00", "", ""}), "gpu on gn7 0000:c4:00");
   EXPECT_EQ(culprit_text({CulpritKind::kLink, std::nullopt, "gn7", "", "gn8", "mlx5_3 port 1"}),
             "link mlx5_3 port 1 on gn7 to gn8");
