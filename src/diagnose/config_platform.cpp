@@ -201,6 +201,7 @@ void incompatible_driver(const EvidenceView& view, Output& out) {
              "Upgrade the driver of the node, or use a build for its CUDA version (or the compat package on "
              "data-centre GPUs)",
              "nvidia-smi | head -4");
+  f.restart = model::Restart::kNo;
   f.explains_causes = {"rank_crashed", "import_or_env_mismatch"};
   out.findings.push_back(std::move(f));
 }

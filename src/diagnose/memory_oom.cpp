@@ -90,6 +90,7 @@ model::Finding fragmentation(const EvidenceView& view, const Oom* oom, const Gro
              "sizes repeat",
              "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
   f.needs.push_back("torch.cuda.memory._dump_snapshot() shortly before the failure shows the free blocks");
+  f.explains_causes = {"engine_dead", "rank_crashed"};
   return f;
 }
 
@@ -103,6 +104,7 @@ model::Finding too_large(const EvidenceView& view, const Oom& oom) {
   add_action(f,
              "Reduce the micro batch or sequence length, turn on activation checkpointing, or raise the "
              "parallel size");
+  f.explains_causes = {"engine_dead", "rank_crashed"};
   return f;
 }
 

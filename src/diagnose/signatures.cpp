@@ -114,6 +114,55 @@ void order_in_time(const Context& context, const std::vector<LogFailure>& failur
   }
 }
 
+bool shares_file(const LogFailure& a, const LogFailure& b) {
+  return std::any_of(a.events.begin(), a.events.end(), [&](const model::Event* x) {
+    return std::any_of(b.events.begin(), b.events.end(),
+                       [&](const model::Event* y) { return x->at.file == y->at.file; });
+  });
+}
+
+// An engine that says that it died, and the exception it died of: one failure, not a crashed rank.
+void join_engine(const Context& context, const std::vector<LogFailure>& failures,
+                 std::vector<model::Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (failures[i].cause != "engine_dead") continue;
+    findings[i].depth = model::Depth::kMechanism;
+    for (std::size_t k = 0; k < findings.size(); ++k) {
+      if (failures[k].cause != "rank_crashed" || failures[k].secondary || !shares_file(failures[i], failures[k]))
+        continue;
+      std::erase(findings[k].explains_causes, "engine_dead");
+      findings[i].depth = model::Depth::kReason;
+      findings[i].explains_causes.emplace_back("rank_crashed");
+      findings[i].title += "; it ended in " + text_of(context, *failures[k].events.front());
+      findings[i].evidence.push_back(cite(context, *failures[k].events.front(), "what the engine ended in"));
+    }
+  }
+}
+
+constexpr std::size_t kFewRetries = 3;
+
+// A service that failed a few times and a log that shows steps afterwards: the retries worked.
+bool recovered(const Context& context, const LogFailure& failure) {
+  static constexpr std::string_view kRetried[] = {"dns_failure", "name_service_or_hub_limit", "object_store_throttled",
+                                                  "storage_slow"};
+  if (std::find(std::begin(kRetried), std::end(kRetried), failure.cause) == std::end(kRetried)) return false;
+  if (failure.events.size() > kFewRetries) return false;
+  return std::all_of(failure.events.begin(), failure.events.end(), [&](const model::Event* failed) {
+    return std::any_of(context.evidence.events.begin(), context.evidence.events.end(), [&](const model::Event& e) {
+      return e.at.file == failed->at.file && e.at.pos > failed->at.pos && context.text(e.kind) == "progress.step";
+    });
+  });
+}
+
+void weaken(model::Finding& f) {
+  f.title += "; the log shows steps after it";
+  f.confidence = 0.3;
+  f.local = false;
+  f.depth = model::Depth::kSymptom;
+  f.severity = model::Severity::kInfo;
+  f.explains_causes.clear();
+}
+
 }  // namespace
 
 void diagnose_signatures(const Context& context, Output& out) {
@@ -123,10 +172,12 @@ void diagnose_signatures(const Context& context, Output& out) {
                 [](const auto& failure) { return failure.cause == "no_fault"; });  // first_failure.cpp decides
   for (const auto& failure : failures) {
     findings.push_back(make(context, failure));
+    if (recovered(context, failure)) weaken(findings.back());
     const auto note = findings.back().local ? tie_of(context, failure) : "";
     if (!note.empty()) out.gaps.push_back("not known: " + note);
   }
   order_in_time(context, failures, findings);
+  join_engine(context, failures, findings);
   std::move(findings.begin(), findings.end(), std::back_inserter(out.findings));
 }
 
