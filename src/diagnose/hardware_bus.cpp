@@ -14,10 +14,14 @@ namespace holter::diagnose {
 
 namespace {
 
+// Fan, temperature, state, power and load: of a GPU that is there, some can be read.
+constexpr double kAllUnreadable = 5;
+
 struct Lost {
   std::vector<model::Citation> evidence;
   std::int64_t first_ns = 0;
   bool kernel = false;
+  bool off_bus = false;  // lspci shows it gone
 };
 using LostGpus = std::map<std::pair<std::string, std::string>, Lost>;  // node, PCI
 
@@ -70,7 +74,8 @@ model::Finding base_finding(const std::string& node) {
   f.severity = model::Severity::kNodeFatal;
   f.restart = model::Restart::kNow;
   f.local = true;
-  f.explains_causes = {"gsp_firmware", "app_kernel_fault", "rank_crashed", "gpu_hw_degraded", "ecc_row_remap"};
+  f.explains_causes = {"gsp_firmware",    "app_kernel_fault", "rank_crashed",
+                       "gpu_hw_degraded", "ecc_row_remap",    "cgroup_device_loss"};
   if (!node.empty()) f.exclude_nodes = {node};
   f.actions.push_back(drain(node, "GPU lost on PCIe"));
   f.actions.push_back({"Power-cycle the node (a reset does not bring the device back)", "", model::Risk::kDisruptive});
@@ -94,6 +99,15 @@ LostGpus collect(const Context& context, const Names& names) {
     l.kernel = true;
     note(l, comparable_ns(*x.event), cite(context, *x.event, "the driver says that the GPU left the bus"));
   }
+  for (const auto* f : facts_of(context, "gpu.lost")) {
+    const auto pci = base::canonical_pci(context.text(f->subject));
+    note(lost[{names.node(f->node), pci}], 0, cite(context, *f, "nvidia-smi gets no answer from the device"));
+  }
+  for (const auto* f : facts_of(context, "smi.unreadable")) {
+    if (f->number < kAllUnreadable) continue;
+    const auto pci = base::canonical_pci(context.text(f->subject));
+    note(lost[{names.node(f->node), pci}], 0, cite(context, *f, "no field of the device can be read"));
+  }
   for (const auto* f : facts_of(context, "pci.absent")) {
     const auto pci = base::canonical_pci(context.text(f->subject));
     const auto about = context.text(f->context);
@@ -101,9 +115,10 @@ LostGpus collect(const Context& context, const Names& names) {
         about.find("NVIDIA") != std::string_view::npos && about.find("ontroller") != std::string_view::npos;
     auto it = lost.begin();
     while (it != lost.end() && it->first.second != pci) ++it;
-    if (it != lost.end()) note(it->second, 0, cite(context, *f, "the device does not answer configuration reads"));
-    else if (gpu)
-      note(lost[{names.node(f->node), pci}], 0, cite(context, *f, "the device does not answer configuration reads"));
+    if (it == lost.end() && !gpu) continue;
+    auto& l = it != lost.end() ? it->second : lost[{names.node(f->node), pci}];
+    l.off_bus = true;
+    note(l, 0, cite(context, *f, "the device does not answer configuration reads"));
   }
   return lost;
 }
@@ -120,10 +135,13 @@ void diagnose_bus(const Context& context, Output& output) {
     const auto& [node, pci] = where;
     auto f = base_finding(node);
     f.confidence = l.kernel ? 0.92 : 0.75;
+    if (!l.kernel && !l.off_bus) f.confidence = l.evidence.size() > 1 ? 0.75 : 0.65;
     f.first_ns = l.first_ns;
     f.evidence = l.evidence;
     f.culprits = {gpu_culprit(names, node, pci)};
-    f.title = fmt::format("{} has fallen off the bus", names.gpu(node, pci));
+    f.title = fmt::format("{} {}", names.gpu(node, pci),
+                          l.kernel || l.off_bus ? "has fallen off the bus" : "does not answer: the driver lost it");
+    if (!l.kernel) f.needs = {"kernel log of the node: dmesg -T | grep -iE 'NVRM|AER'"};
     if (const auto c = counts.find(node); c != counts.end() && is_short(c->second)) {
       f.title += fmt::format(": {} of {} GPUs are left", *c->second.seen, *c->second.expected);
       add_count(context, c->second, f);

@@ -228,16 +228,28 @@ void throttle_tables(const EvidenceView& view, Output& out) {
   }
 }
 
+// nvidia-smi -q: several reasons of one GPU are active together; brake and thermal say more than slowdown.
 void throttle_query(const EvidenceView& view, Output& out) {
+  std::map<std::pair<std::string, std::string>, std::pair<Reason, const model::Fact*>> held;
   for (const auto* f : view.under("smi.clocks")) {
     const auto key = view.text(f->key);
     if (key.find("event_reasons") == std::string_view::npos && key.find("throttle_reasons") == std::string_view::npos)
       continue;
     if (view.text(f->value) != "Active") continue;
-    const auto why = reason_of(key);
+    const auto why = reason_of(key.substr(key.rfind('.') + 1));
     if (why == Reason::kNone || why == Reason::kPowerCap) continue;
-    throttle_claim(view, {{view.node(*f), std::string(view.text(f->subject)), -1}}, why, "",
-                   {view.cite(*f, "the driver's reason for the clocks")}, out);
+    auto& entry = held.try_emplace({view.node(*f), std::string(view.text(f->subject))}, why, f).first->second;
+    if (why < entry.first) entry = {why, f};
+  }
+  for (const auto reason : {Reason::kBrake, Reason::kThermal, Reason::kSlowdown}) {
+    std::vector<Place> places;
+    std::vector<model::Citation> evidence;
+    for (const auto& [where, entry] : held) {
+      if (entry.first != reason) continue;
+      places.push_back({where.first, where.second, -1});
+      if (evidence.size() < 3) evidence.push_back(view.cite(*entry.second, "the driver's reason for the clocks"));
+    }
+    if (!places.empty()) throttle_claim(view, places, reason, "", std::move(evidence), out);
   }
 }
 

@@ -16,6 +16,7 @@ const std::vector<Diagnoser>& registry() {
       {"app-xid", diagnose_app_xid},
       {"bus", diagnose_bus},
       {"clocks", diagnose_clocks},
+      {"dcgm-health", diagnose_dcgm_health},
       {"driver", diagnose_driver},
       {"ecc", diagnose_ecc},
       {"facts", diagnose_facts},

@@ -127,6 +127,7 @@ void FactsParser::on_line(const text::Line& line, FileContext context, model::Ev
 }
 
 void FactsParser::on_end(FileContext context, model::Evidence& out) {
+  if (facts_ > 0) place_environment(context, out);
   // A few stray lines in a file that was otherwise understood are no notes of a person.
   if (!maybe_notes_ || notes_.empty()) return;
   FactWriter facts(out, context);
@@ -141,6 +142,21 @@ void FactsParser::on_end(FileContext context, model::Evidence& out) {
   }
   facts_ += facts.added();
   if (context.file) context.file->counts["facts"] += facts_;
+}
+
+// A dump of one environment names its own host, at any place among its lines.
+void FactsParser::place_environment(FileContext context, model::Evidence& out) {
+  model::StrId host = model::StrId::kEmpty;
+  for (const auto& f : out.facts) {
+    if (f.at.file != context.id || out.text(f.key) != "env.HOSTNAME") continue;
+    if (host != model::StrId::kEmpty && host != f.value) return;  // several hosts in one file
+    host = f.value;
+  }
+  if (host == model::StrId::kEmpty) return;
+  for (auto& f : out.facts) {
+    const bool here = f.at.file == context.id && f.node == model::StrId::kEmpty;
+    if (here && out.text(f.key).starts_with("env.")) f.node = host;
+  }
 }
 
 std::unique_ptr<text::LineParser> make_facts_parser() { return std::make_unique<FactsParser>(); }

@@ -37,6 +37,7 @@ class FactsParser final : public text::LineParser {
   };
   bool recognise(const text::Line& line, FileContext context, model::Evidence& out);
   void phrase(const text::Line& line, FactWriter& facts);
+  static void place_environment(FileContext context, model::Evidence& out);
   void judge(const text::Line& line, bool recognised);
 
   std::unique_ptr<State> state_;

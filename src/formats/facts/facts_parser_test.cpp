@@ -235,5 +235,66 @@ TEST_F(FactsTest, StacksAreNoNotes) {
   EXPECT_TRUE(ev_.facts.empty());
 }
 
+TEST_F(FactsTest, XmlQueryHasTheNamesOfTheTextForm) {
+  parse(
+      "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n\t<driver_version>550.90.07</driver_version>\n"
+      "\t<attached_gpus>1</attached_gpus>\n\t<gpu id=\"00000000:66:00.0\">\n\t\t<pci>\n\t\t\t<pci_gpu_link_info>\n"
+      "\t\t\t\t<pcie_gen>\n\t\t\t\t\t<max_link_gen>5</max_link_gen>\n\t\t\t\t\t<current_link_gen>3</current_link_gen>\n"
+      "\t\t\t\t</pcie_gen>\n\t\t\t</pci_gpu_link_info>\n\t\t</pci>\n\t\t<remapped_rows>\n"
+      "\t\t\t<remapped_row_failure>Yes</remapped_row_failure>\n\t\t</remapped_rows>\n\t\t<clocks_event_reasons>\n"
+      "\t\t\t<clocks_event_reason_hw_slowdown>Active</clocks_event_reason_hw_slowdown>\n"
+      "\t\t</clocks_event_reasons>\n\t</gpu>\n</nvidia_smi_log>\n<unrelated>text</unrelated>\n");
+  EXPECT_EQ(value("version.driver"), "550.90.07");
+  EXPECT_EQ(value("gpu.attached"), "1");
+  EXPECT_EQ(value("smi.pci.gpu_link_info.pcie_generation.current", "0000:66:00"), "3");
+  EXPECT_EQ(value("smi.remapped_rows.remapping_failure_occurred", "0000:66:00"), "Yes");
+  EXPECT_EQ(value("smi.clocks_event_reasons.hw_slowdown", "0000:66:00"), "Active");
+  EXPECT_EQ(value("smi.unrelated"), "(none)");
+}
+
+TEST_F(FactsTest, XmlThatNestsWithoutEnd) {
+  std::string text = "<nvidia_smi_log>\n<gpu id=\"00000000:66:00.0\">\n";
+  for (int i = 0; i < 2000; ++i) text += "<a>\n";
+  text += "<leaf>1</leaf>\n</gpu>\n</a>\n<leaf>2</leaf>\n";
+  parse(text);
+  ASSERT_EQ(ev_.facts.size(), 1u);
+  EXPECT_EQ(ev_.text(ev_.facts[0].key), "smi.a.a.a.a.a.a.a.a.leaf");
+}
+
+TEST_F(FactsTest, ScreenOfALostGpu) {
+  parse(
+      "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:1A:00.0 Off |                    0 |\n"
+      "| N/A   38C     P0        612W /  700W    |   70190MiB /  81559MiB |     99%      Default |\n"
+      "|   5  NVIDIA H100 80GB HBM3          On  |   00000000:C0:00.0 Off |                 ERR! |\n"
+      "| ERR!  ERR!   ERR!       ERR! /  ERR!    |      0MiB /  81559MiB |    ERR!      Default |\n"
+      "Unable to determine the device handle for GPU0000:C0:00.0: GPU is lost.  Reboot the system\n");
+  EXPECT_EQ(value("smi.ecc_errors.volatile.uncorrectable", "0000:1a:00"), "0");
+  EXPECT_EQ(find("smi.unreadable", "0000:1a:00"), nullptr);
+  ASSERT_NE(find("smi.unreadable", "0000:c0:00"), nullptr);
+  EXPECT_EQ(find("smi.unreadable", "0000:c0:00")->number, 6);
+  EXPECT_EQ(value("gpu.lost", "0000:c0:00"), "GPU is lost.  Reboot the system");
+}
+
+TEST_F(FactsTest, DcgmHealthBySystem) {
+  parse(
+      "| Health Monitor Report                                 |\n"
+      "+===========================+===========================+\n"
+      "| Overall Health            | Failure                   |\n"
+      "| GPU                       |                           |\n"
+      "| -> 4                      | Failure                   |\n"
+      "|       -> Memory system    | Failure                   |\n"
+      "|                           | Volatile double-bit ECC   |\n"
+      "|                           | errors detected in GPU 4. |\n"
+      "+---------------------------+---------------------------+\n");
+  EXPECT_EQ(value("dcgm_health.memory_system", "4"), "Failure");
+  EXPECT_EQ(value("dcgm_health.note", "4"), "Volatile double-bit ECC errors detected in GPU 4.");
+}
+
+TEST_F(FactsTest, EnvironmentNamesItsHostAnywhere) {
+  parse("NCCL_ALGO=Tree\nHOSTNAME=qe23\nNCCL_PROTO=Simple\n");
+  EXPECT_EQ(value("env.NCCL_ALGO", {}, "qe23"), "Tree");
+  EXPECT_EQ(value("env.NCCL_PROTO", {}, "qe23"), "Simple");
+}
+
 }  // namespace
 }  // namespace holter::formats::facts

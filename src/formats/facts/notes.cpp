@@ -83,6 +83,8 @@ Recognisers make_recognisers() {
   all.push_back(make_gpu_memory());
   all.push_back(make_limits());
   all.push_back(make_gpu_query());
+  all.push_back(make_gpu_xml());
+  all.push_back(make_gpu_screen());
   all.push_back(make_gpu_list());
   all.push_back(make_pci());
   all.push_back(make_rdma());

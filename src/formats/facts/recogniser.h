@@ -29,6 +29,8 @@ std::unique_ptr<Recogniser> make_placement();    // rank maps, inventories
 std::unique_ptr<Recogniser> make_pci();          // lspci -vv
 std::unique_ptr<Recogniser> make_gpu_list();     // nvidia-smi -L, nvlink -s, topo -m
 std::unique_ptr<Recogniser> make_gpu_query();    // nvidia-smi -q
+std::unique_ptr<Recogniser> make_gpu_screen();   // nvidia-smi
+std::unique_ptr<Recogniser> make_gpu_xml();      // nvidia-smi -q -x
 std::unique_ptr<Recogniser> make_dcgm();         // dcgmi diag and health tables
 std::unique_ptr<Recogniser> make_rdma();         // ibstat, ibv_devinfo, show_gids, perfquery
 std::unique_ptr<Recogniser> make_services();     // systemctl status, ss -tnlp, cgroup cpu.stat
