@@ -176,6 +176,8 @@ class CollectiveDiagnosis {
     if (calls_.from_dumps && calls_.oldest_pending_s < 0 && !timed_out(calls_)) {
       f.needs.push_back("when the dumps were written (file times were not kept): waits below 15 s are normal");
       f.confidence -= 0.05;
+      // Between the end of a call and its discovery a running job looks like a stuck device.
+      if (o.kind == OriginKind::kDevice && calls_.proven_age_s < kFreshS) f.confidence = std::min(f.confidence, 0.45);
     }
     if (!waits_.silent.empty()) f.needs.push_back("a dump or stack of " + who(context_, waits_.silent));
     return f;
