@@ -167,7 +167,7 @@ void TarReader::apply_pax(std::string_view records, Overrides& to) {
     if (key == "path") {
       to.name = std::string(value);
     } else if (key == "size") {
-      if (const auto size = base::to_int<std::uint64_t>(value); size && *size <= kMaxSize) to.size = *size;
+      if (const auto size = base::to_int<std::uint64_t>(value); size && *size <= kMaxSize) to.size = size;
     } else if (key == "mtime") {
       const auto seconds = base::to_double(value);
       if (seconds && *seconds > 0 && *seconds < 9e9) to.modified_ns = static_cast<std::int64_t>(*seconds * 1e9);
