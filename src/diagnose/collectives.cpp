@@ -176,8 +176,6 @@ class CollectiveDiagnosis {
     if (calls_.from_dumps && calls_.oldest_pending_s < 0 && !timed_out(calls_)) {
       f.needs.push_back("when the dumps were written (file times were not kept): waits below 15 s are normal");
       f.confidence -= 0.05;
-      // Between the end of a call and its discovery a running job looks like a stuck device.
-      if (o.kind == OriginKind::kDevice && calls_.proven_age_s < kFreshS) f.confidence = std::min(f.confidence, 0.45);
     }
     if (!waits_.silent.empty()) f.needs.push_back("a dump or stack of " + who(context_, waits_.silent));
     return f;
@@ -216,6 +214,11 @@ class CollectiveDiagnosis {
   // A silent rank is a suspect: more so when it is the only one and several groups wait for it.
   double silent_confidence(const Origin& o) const {
     if (o.ranks.size() > 1 || o.victims.size() < 2 * o.ranks.size()) return 0.35;
+    // It may wait for another rank without a dump.
+    if (calls_.from_dumps && context_.job.ranks_expected) {
+      const auto all = model::RankSet::range(0, *context_.job.ranks_expected - 1);
+      if (!(all - context_.job.with_dump - o.ranks).empty()) return 0.45;
+    }
     const bool several = std::any_of(o.groups.begin(), o.groups.end(), [&](auto g) { return g != o.groups[0]; });
     return several ? 0.6 : 0.5;
   }

@@ -255,7 +255,7 @@ class WaitBuilder {
   static const Node* lone_call(const std::vector<const Node*>& calls) {
     if (calls.size() < 3) return nullptr;
     for (const auto* n : calls) {
-      const bool others_late = n->busy.empty() && n->unknown.empty() && n->passed.empty();
+      const bool others_late = n->busy.empty() && n->passed.empty() && n->unknown.size() <= n->late.size();
       if (!n->p2p && others_late && n->late.size() >= 3 * n->waiters.size()) return n;
     }
     return nullptr;
