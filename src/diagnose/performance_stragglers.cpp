@@ -62,12 +62,37 @@ bool equal_steps(const TableView& t, int rank) {
   return outlier(per_rank(t, rank, step), true).rank < 0;
 }
 
+constexpr double kImbalance = 2;  // times the load of a middle rank
+
+// Tokens routed to one expert-parallel rank, far above the others' in the whole table.
+void expert_load(const EvidenceView& view, const TableView& t, int rank, Output& out) {
+  const int load = t.column("expert_tokens");
+  if (load < 0) return;
+  const auto busy = outlier(per_rank(t, rank, load), true);
+  if (busy.rank < 0 || busy.value < kImbalance * busy.others) return;
+  auto f = make_finding({"expert_imbalance", model::VerdictKind::kSlow, model::Owner::kFramework, 0.75},
+                        fmt::format("The experts of rank {} get {:.4g} tokens ({}) where the other ranks get {:.4g}",
+                                    busy.rank, busy.value, t.name(load), busy.others));
+  f.severity = model::Severity::kDegraded;
+  f.evidence = {view.cite(t, row_of(t, rank, busy.rank), "the busy rank")};
+  for (std::size_t r = 0; r < t.rows() && f.evidence.size() < 2; ++r) {
+    if (t.number(r, rank) != busy.rank) f.evidence.push_back(view.cite(t, r, "another rank in comparison"));
+  }
+  add_rank(f, view.context(), busy.rank);
+  add_action(f,
+             "Look at the router's balance loss and capacity factor, or place copies of the busy experts on more "
+             "ranks");
+  f.explains_causes = {"straggler", "straggler_masked"};
+  out.findings.push_back(std::move(f));
+}
+
 }  // namespace
 
 void diagnose_stragglers(const EvidenceView& view, Output& out) {
   for (const auto& t : view.tables()) {
     const int rank = t.column("rank");
     if (rank < 0 || t.rows() < 3) continue;
+    expert_load(view, t, rank, out);
     Outlier slow, waits;
     int slow_column = -1, wait_column = -1;
     for (const int c : t.columns("own_time")) {

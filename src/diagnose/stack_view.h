@@ -52,6 +52,7 @@ model::Owner owner_of(std::string_view name);
 // What the diagnosers of stacks look for; each adds findings.
 void diagnose_odd_ranks(const Context& context, const StackView& view, Output& out);
 void diagnose_stack_divergence(const Context& context, const StackView& view, Output& out);
+void diagnose_teardown_after_oom(const Context& context, const StackView& view, Output& out);
 void diagnose_gil(const Context& context, const StackView& view, Output& out);
 
 }  // namespace holter::diagnose

@@ -39,6 +39,7 @@ model::StackForest diagnose_stacks(const Context& context, Output& out) {
   diagnose_gil(context, view, out);
   diagnose_odd_ranks(context, view, out);
   diagnose_stack_divergence(context, view, out);
+  diagnose_teardown_after_oom(context, view, out);
   rule_out(context, view, out);
   model::RankSet minority;
   double best = 0;

@@ -23,6 +23,20 @@ class Docs(Case):
                 if "://" not in target:
                     self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
 
+    def test_every_confusion_has_its_tests(self):
+        unit = set()
+        for path in (ROOT / "src").rglob("*_test.cpp"):
+            unit |= {".".join(found) for found in re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(), re.M)}
+        rows = [line for line in (ROOT / "docs/confusions.md").read_text().splitlines() if re.match(r"\| (?!---)", line)]
+        self.assertGreater(len(rows), 40)
+        for row in rows:
+            tests = row.rsplit("|", 2)[1]
+            names = re.findall(r"`([^`]+)`", tests)
+            self.assertTrue(names or tests.strip() == "tests", f"no test: {row}")
+            for name in names:
+                known = name in unit if "." in name else (ROOT / "tests/incidents" / name / "expect.json").exists()
+                self.assertTrue(known, f"no such test: {name}")
+
     def test_every_folder_of_the_source_has_a_readme(self):
         for folder in [*(ROOT / "src").iterdir(), ROOT / "apps", ROOT / "rules", ROOT / "tests", ROOT / "tools"]:
             if folder.is_dir():
