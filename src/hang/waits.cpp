@@ -158,6 +158,13 @@ class WaitBuilder {
       else if (rank_of_[vertices[0]] >= 0) add_host(rank_of_[vertices[0]], vertices[0]);
       else add_sink_node(nodes_[vertices[0]], vertices[0]);
     }
+    const bool decided = std::any_of(out_.origins.begin(), out_.origins.end(),
+                                     [](const Origin& o) { return o.certain && o.kind != OriginKind::kStall; });
+    if (decided) return;
+    // A call waits for all of its members: a cycle is a deadlock whoever else is waited for.
+    for (const auto& [component, vertices] : by_component) {
+      if (vertices.size() > 1 && !is_sink(component, vertices)) add_cycle(vertices);
+    }
   }
   bool is_sink(std::uint32_t component, const std::vector<std::uint32_t>& vertices) const {
     for (const auto v : vertices) {
