@@ -31,7 +31,7 @@ void diagnose_gsp(const Context& context, Output& output);        // Xid 119, 12
 void diagnose_app_xid(const Context& context, Output& output);    // Xid 13, 31 and their kind
 void diagnose_other_xid(const Context& context, Output& output);  // everything else, also unknown numbers
 void diagnose_dcgm_health(const Context& context, Output& output);
-void diagnose_driver(const Context& context, Output& output);     // version skew
+void diagnose_driver(const Context& context, Output& output);  // version skew
 
 // Parts that several of them use.
 model::Culprit gpu_culprit(const Names& names, const std::string& node, const std::string& pci);

@@ -27,6 +27,7 @@ bool in_a_sentence(std::string_view before, std::string_view after) {
   if (base::trim(before).empty()) return !after.empty() && after != "," && after != ";";
   const bool spaced = is_blank(before.back());
   before = base::trim(before);
+  if (before.ends_with("File") && after.starts_with(", line ")) return false;  // a frame of a traceback
   const char last = before.back();
   if (last == '(') return before.size() < 2 || !is_word(before[before.size() - 2]);
   if (last == ',' && before.size() > 1 && std::isalpha(static_cast<unsigned char>(before[before.size() - 2])))

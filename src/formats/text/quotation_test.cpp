@@ -33,6 +33,7 @@ TEST(Quotation, values_are_kept) {
   EXPECT_TRUE(keeps(R"(RuntimeError("CUDA out of memory"))"));
   EXPECT_TRUE(keeps(R"(worker said: "CUDA out of memory")"));
   EXPECT_TRUE(keeps(R"(File "/job/train.py", line 3: CUDA out of memory)"));
+  EXPECT_TRUE(keeps(R"([rank0]:   File "/job/train.py", line 3, in f)", "/job/train.py"));
   EXPECT_TRUE(keeps(R"(loading "/data/a" failed: CUDA out of memory)"));
   EXPECT_TRUE(keeps(R"(an open " mark, CUDA out of memory)"));
   EXPECT_TRUE(keeps("#0 CUDA out of memory"));
