@@ -200,8 +200,8 @@ class WaitBuilder {
       return;
     }
     Origin o;
-    const bool rooted = semantics_.of(ev_.text(node.sample.op)).rooted;
-    o.kind = !node.passed.empty() && !rooted ? OriginKind::kDevice : OriginKind::kStall;
+    // Every member entered, and some finished: what is left hangs on the devices that did not.
+    o.kind = node.passed.empty() ? OriginKind::kStall : OriginKind::kDevice;
     o.ranks = model::RankSet::of(node.waiters);
     if (node.p2p) o.ranks.insert(node.sample.peer < 0 ? node.waiters[0] : node.sample.peer);
     o.certain = (!node.p2p || node.sample.peer >= 0) && known_heads(o.ranks);

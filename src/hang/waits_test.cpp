@@ -54,6 +54,18 @@ TEST(Waits, launched_and_alone_unfinished_is_the_device) {
   EXPECT_EQ(w.origins[0].ranks, RankSet{2});
 }
 
+TEST(Waits, a_broadcast_that_only_one_rank_did_not_finish_is_its_device) {
+  JobMaker job;
+  job.group("0", "[0, 1, 2]");
+  job.dump(0).status("0", 9, 9);
+  job.dump(1).status("0", 9, 9);
+  job.dump(2).status("0", 9, 8).call("0", 9, "broadcast");
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kDevice);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
 TEST(Waits, all_entered_and_none_left_is_a_stall) {
   JobMaker job;
   job.group("0", "[0, 1]");
