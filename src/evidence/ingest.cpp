@@ -203,6 +203,7 @@ void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence
     return close_books(out, id, input.trouble());
   }
   for (const auto& reader : readers_) {
+    if (confidence >= formats::kCertain) break;
     const int c = head.empty() ? 0 : reader->probe(file, head);
     if (c > confidence) best = reader.get(), confidence = c;
   }

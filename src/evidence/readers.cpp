@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evidence/readers.h"
 
+#include <mutex>
+
 #include "formats/facts/facts_parser.h"
 #include "formats/facts/json_reader.h"
 #include "formats/facts/table_reader.h"
@@ -20,17 +22,32 @@ namespace holter::evidence {
 
 namespace {
 
+using formats::logs::SignatureSet;
 using formats::text::LineParser;
 
+// Compiled when the first text is read: a folder may hold none.
+class Signatures {
+ public:
+  explicit Signatures(const model::Rules& rules) : rules_(rules) {}
+  std::shared_ptr<const SignatureSet> get() {
+    std::call_once(made_, [this] { set_ = std::make_shared<const SignatureSet>(rules_); });
+    return set_;
+  }
+
+ private:
+  const model::Rules& rules_;
+  std::once_flag made_;
+  std::shared_ptr<const SignatureSet> set_;
+};
+
 // Fresh parsers for one text file.
-std::vector<std::unique_ptr<LineParser>> make_line_parsers(
-    const std::shared_ptr<const formats::logs::SignatureSet>& signatures) {
+std::vector<std::unique_ptr<LineParser>> make_line_parsers(Signatures& signatures) {
   std::vector<std::unique_ptr<LineParser>> parsers;
   parsers.push_back(formats::facts::make_facts_parser());
   parsers.push_back(formats::kernel::make_parser());
   parsers.push_back(formats::logs::make_exit_parser());
   parsers.push_back(formats::logs::make_progress_parser());
-  parsers.push_back(formats::logs::make_signature_parser(signatures));
+  parsers.push_back(formats::logs::make_signature_parser(signatures.get()));
   parsers.push_back(formats::logs::make_traceback_parser());
   parsers.push_back(formats::logs::make_watchdog_parser());
   parsers.push_back(formats::nccl::make_parser());
@@ -50,9 +67,9 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   readers.push_back(std::make_unique<formats::ras::RasReader>());
   readers.push_back(formats::stacks::make_folded_reader());
   readers.push_back(formats::stacks::make_pyspy_json_reader());
-  const auto signatures = std::make_shared<const formats::logs::SignatureSet>(rules);
+  const auto signatures = std::make_shared<Signatures>(rules);
   readers.push_back(
-      std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(signatures); }));
+      std::make_unique<formats::text::TextReader>([signatures] { return make_line_parsers(*signatures); }));
   return readers;
 }
 

@@ -43,6 +43,9 @@ struct FileContext {
   model::SourceFile* file = nullptr;  // the reader sets version, counts, status kPartial
 };
 
+// A probe this sure is taken at its word: readers behind it are not asked.
+inline constexpr int kCertain = 95;
+
 class Reader {
  public:
   virtual ~Reader() = default;

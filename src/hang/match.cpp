@@ -109,9 +109,10 @@ class Matcher {
     each_call([&](const Call& c) {
       const auto key = mix(c.group + 1, static_cast<std::uint64_t>(c.seq));
       const auto s = signature(c);
-      const auto [it, is_new] = first.emplace(key, s);
+      const auto [it, is_new] = first.try_emplace(key, s);
       if (!is_new && it->second != s) suspects_[c.group];
     });
+    if (suspects_.empty()) return;
     each_call([&](const Call& c) {
       if (const auto found = suspects_.find(c.group); found != suspects_.end()) found->second[c.seq].push_back(c);
     });

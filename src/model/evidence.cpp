@@ -117,8 +117,8 @@ class Remap {
     }
   }
 
-  template <typename T>
-  void move(std::vector<T>& to, std::vector<T>& from) const {
+  template <typename Items>
+  void move(Items& to, Items& from) const {
     for (auto& item : from) apply(item);
     if (to.empty()) {
       to = std::move(from);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "base/string_pool.h"
 #include "model/clock.h"
 #include "model/collective.h"
@@ -27,7 +28,7 @@ struct Evidence {
   std::vector<Problem> problems;
 
   std::vector<FrDump> dumps;
-  std::vector<FrEntry> entries;
+  base::LargeVector<FrEntry> entries;
   std::vector<Shape> shapes{Shape{}};                     // ShapeId indexes it
   std::vector<std::vector<std::int32_t>> rank_lists{{}};  // RankListId indexes it
   std::vector<std::vector<Frame>> frame_lists{{}};        // FrameListId; innermost first, as recorded

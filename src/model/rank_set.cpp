@@ -82,8 +82,9 @@ void RankSet::insert(std::int32_t rank) {
     ranges_.back().last = rank;
     return;
   }
+  const bool rising = ranges_.empty() || ranges_.back().last < rank;
   ranges_.push_back({rank, rank});
-  normalise(ranges_);
+  if (!rising) normalise(ranges_);
 }
 
 bool RankSet::contains(std::int32_t rank) const {

@@ -76,13 +76,18 @@ const char* ValueStack::push(Value v) {
   return nullptr;
 }
 
-const char* ValueStack::push_empty(Kind kind) {
+const char* ValueStack::add_node(Kind kind, Value& container) {
   if (nodes_.size() >= kMaxValues) return kTooMany;
-  Value v;
-  v.kind = kind;
-  v.id = static_cast<std::uint32_t>(nodes_.size());
+  container.kind = kind;
+  container.id = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back({static_cast<std::uint32_t>(items_.size()), 0, 0});
-  return push(v);
+  return nullptr;
+}
+
+const char* ValueStack::push_empty(Kind kind) {
+  Value container;
+  if (const char* error = add_node(kind, container)) return error;
+  return push(container);
 }
 
 const char* ValueStack::mark() {
@@ -205,11 +210,14 @@ const char* ValueStack::fold_mark(Kind kind) {
   if (marks_.empty()) return kUnderflow;
   const auto first = marks_.back();
   marks_.pop_back();
-  const std::vector<Value> above(stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
+  const std::span<const Value> above(stack_.data() + first, stack_.size() - first);
   if (kind == Kind::kDict && above.size() % 2 != 0) return kUnderflow;
+  Value container;
+  if (const char* error = add_node(kind, container)) return error;
+  const char* error = extend(container, above);
   stack_.resize(first);
-  if (const char* error = push_empty(kind)) return error;
-  return extend(stack_.back(), above);
+  stack_.push_back(container);
+  return error;
 }
 
 const char* ValueStack::pop() {

@@ -99,6 +99,7 @@ class ValueStack {
   bool is_entry(std::size_t index) const;
   void hand_over(std::size_t dict_index, std::span<const Value> pairs);
   void keep(Value v);  // it can be referred to again: its memory must stay
+  const char* add_node(Kind kind, Value& container);
   const char* extend(Value container, std::span<const Value> more);
 
   model::Evidence& out_;

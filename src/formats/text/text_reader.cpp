@@ -281,13 +281,18 @@ class Scan {
 
 }  // namespace
 
-TextReader::TextReader(ParserFactory factory) : factory_(std::move(factory)) {
-  std::vector<Prefilter::Literal> literals;
-  const auto parsers = factory_();
-  for (std::size_t i = 0; i < parsers.size() && i < 64; ++i) {
-    for (const auto trigger : parsers[i]->triggers()) literals.push_back({std::string(trigger), std::uint64_t{1} << i});
-  }
-  prefilter_ = std::make_unique<Prefilter>(std::move(literals));
+const Prefilter& TextReader::prefilter() const {
+  std::call_once(made_, [this] {
+    std::vector<Prefilter::Literal> literals;
+    const auto parsers = factory_();
+    for (std::size_t i = 0; i < parsers.size() && i < 64; ++i) {
+      for (const auto trigger : parsers[i]->triggers()) {
+        literals.push_back({std::string(trigger), std::uint64_t{1} << i});
+      }
+    }
+    prefilter_ = std::make_unique<Prefilter>(std::move(literals));
+  });
+  return *prefilter_;
 }
 
 int TextReader::probe(const model::SourceFile&, std::string_view head) const {
@@ -303,7 +308,7 @@ int TextReader::probe(const model::SourceFile&, std::string_view head) const {
 }
 
 void TextReader::read(ByteSource& source, FileContext context, model::Evidence& out) const {
-  Scan(*prefilter_, factory_(), context, out).run(source);
+  Scan(prefilter(), factory_(), context, out).run(source);
 }
 
 }  // namespace holter::formats::text

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/reader.h"
@@ -18,16 +20,19 @@ namespace holter::formats::text {
 
 class TextReader final : public Reader {
  public:
-  // At most 64 parsers.
-  explicit TextReader(ParserFactory factory);
+  // At most 64 parsers. Their patterns are compiled when the first text is read: a folder may hold none.
+  explicit TextReader(ParserFactory factory) : factory_(std::move(factory)) {}
 
   std::string_view name() const override { return "text"; }
   int probe(const model::SourceFile& file, std::string_view head) const override;
   void read(ByteSource& source, FileContext context, model::Evidence& out) const override;
 
  private:
+  const Prefilter& prefilter() const;
+
   ParserFactory factory_;
-  std::unique_ptr<Prefilter> prefilter_;  // bit i of a mask: parser i
+  mutable std::once_flag made_;
+  mutable std::unique_ptr<Prefilter> prefilter_;  // bit i of a mask: parser i
 };
 
 }  // namespace holter::formats::text
