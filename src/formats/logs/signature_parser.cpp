@@ -21,7 +21,7 @@ class SignatureParser final : public text::LineParser {
  public:
   explicit SignatureParser(std::shared_ptr<const SignatureSet> set) : set_(std::move(set)) {}
 
-  std::vector<std::string_view> triggers() const override { return {set_->atoms().begin(), set_->atoms().end()}; }
+  std::vector<std::string_view> triggers() const override { return {set_->triggers().begin(), set_->triggers().end()}; }
   void on_end(FileContext context, model::Evidence& out) override {
     for (const auto& error : set_->errors()) out.add_problem({context.id, model::PosKind::kNone, 0}, error);
   }

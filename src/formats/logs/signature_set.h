@@ -28,16 +28,20 @@ class SignatureSet {
 
   // Every signature that the text matches, in the order of the rules.
   std::vector<Match> match(std::string_view text) const;
-  // Literals of which every match holds at least one.
-  const std::vector<std::string>& atoms() const { return atoms_; }
+  // Literals of which every match holds at least one, as rare ones as there are.
+  const std::vector<std::string>& triggers() const { return triggers_; }
   // Signatures with a pattern so loose that no literal is required; such a pattern is never tried.
   std::vector<std::string> unfiltered() const;
   const std::vector<std::string>& errors() const { return errors_; }
 
  private:
+  void choose_triggers();
+  bool required(const std::vector<int>& atoms) const;
+
   std::unique_ptr<re2::FilteredRE2> filtered_;
   std::vector<const model::Signature*> of_pattern_;
-  std::vector<std::string> atoms_;
+  std::vector<std::string> atoms_;  // literals that patterns require, in any combination
+  std::vector<std::string> triggers_;
   std::vector<std::string> errors_;
   std::unique_ptr<text::Prefilter> prefilter_;
 };

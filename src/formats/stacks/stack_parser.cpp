@@ -61,23 +61,12 @@ std::int32_t worker_of_name(std::string_view path) { return number_after(path, "
 std::int32_t pid_of_name(std::string_view path) { return number_after(path, "pid"); }
 
 std::vector<std::string_view> StackParser::triggers() const {
-  return {"Thread ",
-          "Process ",
-          "most recent call",
-          "Fatal Python error:",
-          "Timeout (",
-          "Attaching to pr",
-          "TID ",
-          "PID ",
-          "#0 ",
-          "#1 ",
-          "[<",
-          "task:",
-          "/stack",
-          "State:",
-          "anks",
-          "rank",
-          "Rank"};
+  return {"Thread ", "Process ", "most recent call", "Fatal Python error:", "Timeout (", "Attaching to pr", "#0 ",
+          "#1 ", "[<", "task:", "/stack", "State:", "ranks", "rank ", "rank:", "rank=", "rank_",
+          // Process ids and ranks, by their first digit.
+          "TID 1", "TID 2", "TID 3", "TID 4", "TID 5", "TID 6", "TID 7", "TID 8", "TID 9", "PID 1", "PID 2", "PID 3",
+          "PID 4", "PID 5", "PID 6", "PID 7", "PID 8", "PID 9", "rank0", "rank1", "rank2", "rank3", "rank4", "rank5",
+          "rank6", "rank7", "rank8", "rank9"};
 }
 
 void StackParser::on_line(const text::Line& line, FileContext context, model::Evidence& out) {

@@ -43,7 +43,7 @@ class LineParser {
   virtual ~LineParser() = default;
   // Literals of which one stands in every line that starts something for this parser. The text
   // reader calls on_line() for lines that hold one of them (letters in any case), and for every line
-  // while wants_all(). Choose long ones (at least 5 bytes): the shortest of all sets the speed.
+  // while wants_all(). Choose rare ones of at least 5 bytes: each shorter one costs a search of its own.
   virtual std::vector<std::string_view> triggers() const = 0;
   virtual bool wants_all() const { return false; }
   virtual void on_line(const Line& line, FileContext context, model::Evidence& out) = 0;

@@ -94,23 +94,43 @@ class Scan {
   void scan(std::string_view block) {
     block_ = block;
     counted_ = 0;
-    Prefilter::Hit hit;
+    mark_lines();
+    auto mark = marked_.begin();
     std::size_t at = 0;
     while (at < block.size()) {
+      while (mark != marked_.end() && mark->begin < at) ++mark;
       const bool every = unwrapper_.many_ranks() || (first_block_ && at < kHead) || wants_all();
-      auto begin = at;
-      if (!every) {
-        Prefilter::Cursor cursor{at + prefilter_.window(), 0};
-        if (!prefilter_.next(block, cursor, hit)) break;
-        begin = line_begin(block, hit.begin, at);
-      }
-      const auto end = line_end(block, every ? begin : hit.begin);
-      const auto raw = without_cr(block.substr(begin, end - begin));
-      deliver(raw, begin, prefilter_.masks(raw.substr(0, kMaxLine)));
+      if (!every && mark == marked_.end()) break;
+      const bool is_marked = !every || (mark != marked_.end() && mark->begin == at);
+      const auto begin = is_marked ? mark->begin : at;
+      const auto end = is_marked ? mark->end : line_end(block, begin);
+      deliver(without_cr(block.substr(begin, end - begin)), begin, is_marked ? mark->mask : 0);
       at = end + 1;
     }
     lines_before_ += count_newlines(block.substr(counted_));
     if (!block.ends_with('\n')) ++lines_before_;
+  }
+
+  // The lines of the block that hold a trigger.
+  void mark_lines() {
+    marked_.clear();
+    Marked line;
+    prefilter_.for_each(block_, [&](const Prefilter::Hit& hit) {
+      if (line.mask == 0 || hit.begin >= line.end || hit.begin < line.begin) {
+        if (line.mask != 0) marked_.push_back(line);
+        line = {line_begin(block_, hit.begin, 0), line_end(block_, hit.begin), 0};
+      }
+      line.mask |= hit.mask;
+    });
+    if (line.mask != 0) marked_.push_back(line);
+    // Short triggers come last, and may stand in lines that are marked already.
+    std::sort(marked_.begin(), marked_.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::size_t kept = 0;
+    for (const auto& m : marked_) {
+      if (kept > 0 && marked_[kept - 1].begin == m.begin) marked_[kept - 1].mask |= m.mask;
+      else marked_[kept++] = m;
+    }
+    marked_.resize(kept);
   }
 
   void deliver(std::string_view raw, std::size_t begin, std::uint64_t mask) {
@@ -269,7 +289,12 @@ class Scan {
   Unwrapper neighbour_;  // for lines beside the current one, whose views must stay valid
   std::map<std::int32_t, Speaker> speakers_;
   std::string without_quotations_;  // of the current line
+  struct Marked {
+    std::size_t begin = 0, end = 0;  // of a line in block_
+    std::uint64_t mask = 0;          // of the triggers in it
+  };
   std::string_view block_;
+  std::vector<Marked> marked_;
   std::size_t counted_ = 0;  // bytes of block_ whose newlines are in lines_before_
   std::uint64_t lines_before_ = 0;
   std::uint64_t cut_bytes_ = 0;
