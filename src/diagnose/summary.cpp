@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxTimeline = 400;
 constexpr std::size_t kMaxCalls = 60'000;
+constexpr std::size_t kMaxNamed = 64;  // ranks of one finding that are sure to be among the calls
 constexpr std::size_t kMaxGroups = 400;
 
 class Summary {
@@ -83,12 +84,35 @@ class Summary {
   }
 
   void calls() {
-    for (const auto& dump : ev_.dumps) calls_of(dump);
+    std::vector<std::int32_t> left_out;
+    const auto carried = dumps_to_carry();
+    for (std::size_t d = 0; d < ev_.dumps.size(); ++d) {
+      if (carried[d]) calls_of(ev_.dumps[d]);
+      else if (value(ev_.dumps[d].rank) >= 0) left_out.push_back(value(ev_.dumps[d].rank));
+    }
+    report_.ranks_without_calls = model::RankSet::of(std::move(left_out));
+  }
+  // Those of the ranks that findings are about, then the others in order, as far as there is room.
+  std::vector<bool> dumps_to_carry() const {
+    model::RankSet first;
+    for (const auto& finding : report_.findings) {
+      if (finding.ranks.size() <= kMaxNamed) first = first | finding.ranks;
+    }
+    std::vector<bool> carried(ev_.dumps.size());
+    std::size_t room = kMaxCalls;
+    for (const bool named : {true, false}) {
+      for (std::size_t d = 0; d < ev_.dumps.size(); ++d) {
+        const auto& dump = ev_.dumps[d];
+        if (first.contains(value(dump.rank)) != named || dump.entry_count > room) continue;
+        carried[d] = true;
+        room -= dump.entry_count;
+      }
+    }
+    return carried;
   }
   void calls_of(const model::FrDump& dump) {
     const auto offset = ev_.clocks[dump.clock].offset_ns;
     for (std::size_t i = dump.first_entry; i < dump.first_entry + dump.entry_count; ++i) {
-      if (report_.calls.size() >= kMaxCalls) return;
       const auto& e = ev_.entries[i];
       if (calls_.entry_group[i] == hang::CallState::kNoGroup) continue;
       model::CallSpan span;

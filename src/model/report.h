@@ -216,6 +216,7 @@ struct Report {
   } evidence;
   std::vector<TimelineEvent> timeline;
   std::vector<CallSpan> calls;
+  RankSet ranks_without_calls;  // whose calls were left out of `calls` because a large job has too many
   std::vector<WaitEdge> waits;
   StackForest stacks;
   std::vector<Topology> topology;

@@ -74,6 +74,7 @@ class Calls {
       out.key("timed"), out.flag(timed_);
       out.field("t0", std::to_string(first_ns_));  // text: JavaScript numbers cannot hold it
       out.field("span", (last_ns_ - first_ns_) / 1000);
+      out.field("without", r_.ranks_without_calls.to_string());
       out.field("more", static_cast<std::int64_t>(lanes_.size() - shown));
       lanes_.resize(shown);
       out.array("lanes", lanes_, [&](const Lane& lane) { write_lane(out, lane, budget); }, true);

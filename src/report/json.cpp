@@ -41,6 +41,7 @@ class ReportWriter {
       evidence();
       out_.array("timeline", r_.timeline, [this](const auto& e) { event(e); });
       out_.array("calls", r_.calls, [this](const auto& c) { call(c); });
+      if (!r_.ranks_without_calls.empty()) out_.field("ranks_without_calls", r_.ranks_without_calls.to_string());
       out_.array("waits", r_.waits, [this](const auto& w) { wait(w); });
       stacks();
       out_.array("topology", r_.topology, [this](const auto& t) { topology(t); });

@@ -2,10 +2,11 @@
 #include "formats/logs/progress_parser.h"
 
 #include <array>
+#include <bit>
 #include <map>
 
-#include "base/strings.h"
 #include "formats/logs/pattern.h"
+#include "formats/text/prefilter.h"
 
 namespace holter::formats::logs {
 
@@ -78,6 +79,18 @@ struct Progress {
   std::uint64_t lines = 0;
 };
 
+// Bit i of a mask: row i.
+const text::Prefilter& phase_words() {
+  static_assert(kPhases.size() <= 64);
+  static const text::Prefilter words([] {
+    std::vector<text::Prefilter::Literal> rows;
+    for (std::size_t i = 0; i < kPhases.size(); ++i)
+      rows.push_back({std::string(kPhases[i].words), std::uint64_t{1} << i});
+    return rows;
+  }());
+  return words;
+}
+
 class ProgressParser final : public text::LineParser {
  public:
   std::vector<std::string_view> triggers() const override {
@@ -90,8 +103,7 @@ class ProgressParser final : public text::LineParser {
   std::string_view format() const override { return "training-log"; }
 
   void on_line(const Line& line, FileContext context, model::Evidence& out) override {
-    const auto low = base::lower(line.body.substr(0, 512));
-    phase(line, low, context, out);
+    phase(line, context, out);
     if (epoch_end_.match(line.body)) {
       auto e = text::event("progress.epoch_end", line, context, out);
       add_field(e, out, "epoch", epoch_end_[0]);
@@ -137,16 +149,14 @@ class ProgressParser final : public text::LineParser {
     ++p.lines;
   }
 
-  void phase(const Line& line, std::string_view low, FileContext context, model::Evidence& out) {
-    for (const auto& p : kPhases) {
-      if (low.find(p.words) == std::string_view::npos) continue;
-      if (phases_++ >= kMaxPhases) return;
-      auto e = text::event("progress.phase", line, context, out);
-      add_field(e, out, "phase", p.phase);
-      add_field(e, out, "edge", p.edge);
-      out.events.push_back(std::move(e));
-      return;
-    }
+  void phase(const Line& line, FileContext context, model::Evidence& out) {
+    const auto rows = phase_words().masks(line.body.substr(0, 512));
+    if (rows == 0 || phases_++ >= kMaxPhases) return;
+    const auto& p = kPhases[static_cast<std::size_t>(std::countr_zero(rows))];
+    auto e = text::event("progress.phase", line, context, out);
+    add_field(e, out, "phase", p.phase);
+    add_field(e, out, "edge", p.edge);
+    out.events.push_back(std::move(e));
   }
 
   std::map<std::int32_t, Progress> ranks_;

@@ -43,6 +43,18 @@ TEST(Signatures, every_pattern_requires_a_literal) {
   EXPECT_THAT(set.unfiltered(), IsEmpty());
 }
 
+TEST(Signatures, triggers_stand_in_every_example_and_not_in_common_words) {
+  const auto& rules = rules::builtin();
+  const SignatureSet set(rules);
+  std::vector<text::Prefilter::Literal> literals;
+  for (const auto& trigger : set.triggers()) literals.push_back({trigger, 1});
+  const text::Prefilter filter(literals);
+  for (const auto& signature : rules.signatures) {
+    for (const auto& example : signature.examples) EXPECT_NE(filter.masks(example), 0U) << example;
+  }
+  EXPECT_EQ(filter.masks("what the loader of the run did at step 40"), 0U);
+}
+
 TEST(Signatures, ordinary_lines_match_nothing) {
   const SignatureSet set(rules::builtin());
   for (const char* line :

@@ -2,7 +2,6 @@
 #include "formats/text/line_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace holter::formats::text {
@@ -73,7 +72,7 @@ std::uint64_t count_newlines(std::string_view text) {
     word ^= kNewlines;
     // The high bit of every byte that is zero, without borrows between bytes.
     const auto zeros = ~(((word & kLow7) + kLow7) | word | kLow7);
-    count += static_cast<std::uint64_t>(std::popcount(zeros));
+    count += ((zeros >> 7) * 0x0101010101010101ULL) >> 56;  // adds the bytes up
   }
   for (; i < text.size(); ++i) count += text[i] == '\n';
   return count;

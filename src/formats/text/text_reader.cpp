@@ -87,6 +87,11 @@ class Scan {
   }
 
  private:
+  struct Marked {
+    std::size_t begin = 0, end = 0;  // of a line in block_
+    std::uint64_t mask = 0;          // of the triggers in it
+  };
+
   bool wants_all() const {
     return std::any_of(parsers_.begin(), parsers_.end(), [](const auto& p) { return p->wants_all(); });
   }
@@ -289,10 +294,6 @@ class Scan {
   Unwrapper neighbour_;  // for lines beside the current one, whose views must stay valid
   std::map<std::int32_t, Speaker> speakers_;
   std::string without_quotations_;  // of the current line
-  struct Marked {
-    std::size_t begin = 0, end = 0;  // of a line in block_
-    std::uint64_t mask = 0;          // of the triggers in it
-  };
   std::string_view block_;
   std::vector<Marked> marked_;
   std::size_t counted_ = 0;  // bytes of block_ whose newlines are in lines_before_

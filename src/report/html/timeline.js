@@ -39,7 +39,8 @@
     legend.append(element('span', {}, element('i', { class: 'k-' + key }), text));
   }
   const more = data.calls.more ? element('p', { class: 'hint' }, count(data.calls.more) + ' further behaviours are in the JSON report.') : '';
-  host.append(scroller, legend, more);
+  const without = data.calls.without ? element('p', { class: 'hint' }, 'Too many calls for one page; left out: ranks ' + data.calls.without) : '';
+  host.append(scroller, legend, more, without);
 
   const layout = () => {
     rows = [];
