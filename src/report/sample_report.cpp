@@ -176,6 +176,7 @@ Report hang(std::int32_t ranks, std::int32_t calls_per_rank) {
   r.timeline = {{kStart - 4'000 * kMs, 50 * kMs, "NFS server stops answering", node_of(stuck), "E2"},
                 {kStart, 2 * kMs, "last file read begins", fmt::format("rank {}", stuck), "E1"}};
   calls(r, ranks, stuck, calls_per_rank);
+  r.ranks_without_calls = RankSet::range(ranks, ranks + 7);
   r.waits = {{r.job.ranks_seen - RankSet{stuck}, RankSet{stuck}, "0 default_pg", "all_reduce", 90211, true}};
   stacks(r, ranks, stuck);
   topology(r, ranks, stuck);
