@@ -242,7 +242,10 @@ class CollectiveDiagnosis {
       case OriginKind::kGroupCycle:
         return fmt::format("circular wait: the order of calls in {} is not the same on all ranks", groups_of(o));
       case OriginKind::kP2pCycle: return fmt::format("sends and receives wait for each other in a cycle ({})", where);
-      case OriginKind::kP2pUnmatched: return fmt::format("moved on without the matching send or receive of {}", where);
+      case OriginKind::kP2pUnmatched:
+        if (!o.side_known)
+          return fmt::format("one of them left out a send or receive; the circle of waiting holds {}", where);
+        return fmt::format("moved on without the matching send or receive of {}", where);
       case OriginKind::kLoneCall:
         return fmt::format("alone in {}; the other members went on without this call and now wait{}", where,
                            waiting.empty() ? "" : " for it");
@@ -340,6 +343,9 @@ class CollectiveDiagnosis {
         break;
       case OriginKind::kP2pCycle:
       case OriginKind::kP2pUnmatched:
+        if (!o.side_known) {
+          f.culprits = {{.kind = model::CulpritKind::kGroup, .name = calls_.groups[o.groups.front()].label()}};
+        }
         f.owner = model::Owner::kUserCode;
         f.depth = model::Depth::kReason;
         f.actions.push_back(

@@ -247,8 +247,11 @@ class WaitBuilder {
     } else if (o.kind == OriginKind::kP2pCycle && all_receive(calls)) {
       o.kind = OriginKind::kP2pUnmatched;  // nobody sends: a send was left out
       o.ranks = odd_among_siblings(inside);
+      o.side_known = !o.ranks.empty();
+      if (!o.side_known) o.ranks = model::RankSet::of({inside.begin(), inside.end()});
     } else if (o.kind == OriginKind::kP2pUnmatched) {
       o.ranks = moved_on(calls);
+      o.side_known = o.ranks.size() == 1;
     } else {
       o.ranks = cycle_culprits(calls, inside, o.kind);
     }
@@ -272,7 +275,7 @@ class WaitBuilder {
   }
 
   // Ranks in the same place of sister groups (the same stage of other pipelines) make the same calls:
-  // those that made another one at this sequence number. All of them when that shows nothing.
+  // those that made another one at this sequence number. None when that shows nothing.
   model::RankSet odd_among_siblings(const std::set<std::int32_t>& inside) const {
     model::RankSet odd;
     for (const auto rank : inside) {
@@ -286,7 +289,7 @@ class WaitBuilder {
       }
       if (other > same) odd.insert(rank);
     }
-    return odd.empty() ? model::RankSet::of({inside.begin(), inside.end()}) : odd;
+    return odd;
   }
   bool sister(std::uint32_t group, std::int32_t rank, std::uint32_t other_group, std::int32_t other_rank) const {
     if (other_group == CallState::kNoGroup || other_group == group) return false;

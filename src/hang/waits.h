@@ -30,6 +30,7 @@ struct Origin {
   std::vector<Call> calls;            // one call per group, of a waiter (or of the origin itself)
   model::RankSet victims;             // ranks whose waiting ends here
   bool certain = true;                // false: absent evidence could change it
+  bool side_known = true;             // false: one of `ranks`, and nothing shows which
   std::int64_t behind = 0;            // calls that the origin lacks in the group, when known
 };
 
