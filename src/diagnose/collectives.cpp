@@ -108,32 +108,41 @@ class CollectiveDiagnosis {
       }
       // One rank's word does not show that all have entered.
       if (o.kind == OriginKind::kStall && (any_certain || o.ranks.size() < 2)) continue;
-      if (!o.certain && !(o.ranks & waits_.overwritten).empty()) continue;  // told once, below
+      if (!o.certain && !(o.ranks & waits_.unrecorded).empty()) continue;  // told once, below
       if (out_.findings.size() < 4 * kMaxFindings) out_.findings.push_back(finding_of(o));
     }
-    if (!waits_.overwritten.empty()) explain_overwritten(any_certain);
+    if (!waits_.unrecorded.empty()) explain_unrecorded(any_certain);
   }
 
-  // The record is shorter than the calls that were issued after the stuck one.
-  void explain_overwritten(bool any_certain) {
-    const auto ranks = who(context_, waits_.overwritten);
-    const auto gap =
-        fmt::format("the dumps of {} no longer hold the oldest pending call: the ring was too short", ranks);
-    out_.gaps.push_back(gap);
+  // The call that a rank is stuck in is missing from its dump.
+  void explain_unrecorded(bool any_certain) {
+    model::RankSet cut;
+    for (const auto r : waits_.unrecorded.to_vector()) {
+      if (calls_.ranks.at(r).partial) cut.insert(r);
+    }
+    const auto lapped = waits_.unrecorded - cut;
+    std::string why;
+    if (!lapped.empty()) why = fmt::format("the rings of {} only hold calls issued after it", who(context_, lapped));
+    if (!cut.empty())
+      why += fmt::format("{}the dumps of {} end before it", why.empty() ? "" : "; ", who(context_, cut));
+    out_.gaps.push_back("the oldest pending call is not in the dumps: " + why);
     if (any_certain || divergences_ > 0) return;
     model::Finding f = base_finding("unknown", 0.3);
-    const auto& calls = calls_.ranks.at(waits_.overwritten.first()).overwritten;
-    f.title =
-        fmt::format("A hang whose first call is not in the dumps: the rings of {} only hold calls issued after {}",
-                    ranks, calls.size() == 1 ? call_name(context_, calls_, calls[0]) : "the one that is stuck");
-    f.ranks = waits_.overwritten;
+    const auto& calls = calls_.ranks.at(waits_.unrecorded.first()).unrecorded;
+    f.title = fmt::format("A hang whose first call{} is not in the dumps: {}",
+                          calls.size() == 1 ? fmt::format(" ({})", call_name(context_, calls_, calls[0])) : "", why);
+    f.ranks = waits_.unrecorded;
     for (const auto& call : calls) {
       if (f.evidence.size() < 4) add_counters(call.group, call.rank, f);
     }
-    f.actions.push_back({"Keep more calls per rank, so that the stuck one is still there when the job is dumped",
-                         "export TORCH_FR_BUFFER_SIZE=20000 TORCH_NCCL_TRACE_BUFFER_SIZE=20000", model::Risk::kNone});
-    f.needs.push_back("stacks of " + ranks + ", or NCCL RAS: they show the call that a rank is in");
-    f.needs.push_back("dumps of a run with a longer ring (TORCH_FR_BUFFER_SIZE)");
+    if (!lapped.empty()) {
+      f.actions.push_back({"Keep more calls per rank, so that the stuck one is still there when the job is dumped",
+                           "export TORCH_FR_BUFFER_SIZE=20000 TORCH_NCCL_TRACE_BUFFER_SIZE=20000", model::Risk::kNone});
+      f.needs.push_back("dumps of a run with a longer ring (TORCH_FR_BUFFER_SIZE)");
+    }
+    if (!cut.empty()) f.needs.push_back("the whole dumps of " + who(context_, cut));
+    f.needs.push_back("stacks of " + who(context_, waits_.unrecorded) +
+                      ", or NCCL RAS: they show the call that a rank is in");
     out_.findings.push_back(std::move(f));
   }
 

@@ -12,6 +12,7 @@ namespace holter::hang {
 
 namespace {
 
+constexpr auto kNewest = std::numeric_limits<std::int64_t>::max();
 constexpr double kTrustedFileAgeS = 86400;  // file times further from the newest call were not kept
 
 class Builder {
@@ -111,12 +112,15 @@ class Builder {
       if (found == by_name.end()) continue;
       with_status.insert(found->second);
       add_status(found->second, rank, status, seen[found->second]);
-      add_overwritten(d, found->second, status, seen[found->second]);
+      add_unrecorded(d, found->second, status, seen[found->second]);
     }
     for (const auto& [name, g] : by_name) {
       if (!with_status.contains(g)) add_seen(g, rank, d, seen);
     }
     for (std::size_t i = d.first_entry; i < d.first_entry + d.entry_count; ++i) add_pending(d, i, calls, seen);
+    if (!calls.pending.empty()) {  // older than what was cut off
+      std::erase_if(calls.unrecorded, [](const Call& c) { return c.order == kNewest; });
+    }
   }
 
   struct Seen {
@@ -145,22 +149,24 @@ class Builder {
     p.completed = std::max(status.last_completed, seen.completed);
     seen.completed = p.completed;
   }
-  // A stuck rank goes on enqueuing: a short ring then no longer holds the call that it is stuck in.
-  void add_overwritten(const model::FrDump& d, std::uint32_t g, const model::FrStatus& status, const Seen& seen) {
+  // A stuck rank goes on enqueuing, so a short ring no longer holds the call that it is stuck in; and a dump that
+  // was cut lacks the newest ones.
+  void add_unrecorded(const model::FrDump& d, std::uint32_t g, const model::FrStatus& status, const Seen& seen) {
     const auto first = status.last_completed + 1;
     const bool p2p = counts_p2p(status, seen);
     if (status.last_completed < 0 || status.last_enqueued < first) return;
-    if ((p2p ? seen.min_p2p : seen.min_collective) <= first) return;
-    if (d.entry_count == 0 || d.truncated) return;  // nothing was recorded, or the rest of it is lost
+    const bool lapped = (p2p ? seen.min_p2p : seen.min_collective) > first && d.entry_count > 0;
+    const bool cut = d.truncated && (p2p ? seen.max_p2p : seen.max_collective) < first;
+    if (!lapped && !cut) return;
     auto& calls = out_.ranks[value(d.rank)];
-    Call call{.group = g, .rank = value(d.rank), .seq = first, .order = -1, .p2p = p2p};
+    Call call{.group = g, .rank = value(d.rank), .seq = first, .order = cut ? kNewest : -1, .p2p = p2p};
     call.at = {d.file, model::PosKind::kRecord, d.entry_count};
     // With timing on, the one that the device has started is the oldest.
     const bool started = status.last_started == first;
-    if (started) calls.overwritten.clear();
-    else if (calls.overwritten.size() == 1 && calls.overwritten[0].started) return;
+    if (started) calls.unrecorded.clear();
+    else if (calls.unrecorded.size() == 1 && calls.unrecorded[0].started) return;
     call.started = started;
-    calls.overwritten.push_back(call);
+    calls.unrecorded.push_back(call);
   }
   void add_seen(std::uint32_t g, std::int32_t rank, const model::FrDump& d, std::map<std::uint32_t, Seen>& seen) {
     auto& p = out_.groups[g].progress[rank];
@@ -327,7 +333,7 @@ class Builder {
 }  // namespace
 
 std::vector<Call> RankCalls::heads() const {
-  if (!overwritten.empty()) return overwritten;
+  if (!unrecorded.empty()) return unrecorded;
   return pending.empty() ? std::vector<Call>() : std::vector<Call>{pending.front()};
 }
 

@@ -56,9 +56,9 @@ struct RankCalls {
   bool known = false;         // a whole dump, or a watchdog that spoke
   bool partial = false;       // truncated, or only one group is known
   std::vector<Call> pending;  // by issue order; front is the oldest
-  // Calls that the counters show as pending and that the ring no longer holds: older than all of `pending`,
-  // in an order that is not known.
-  std::vector<Call> overwritten;
+  // Calls that the counters show as pending and that the dump does not hold, because the ring was short or the
+  // dump was cut: older than all of `pending`, in an order that is not known.
+  std::vector<Call> unrecorded;
   // The oldest pending call, or the calls that can be it.
   std::vector<Call> heads() const;
   std::int64_t newest_created_ns = 0;

@@ -47,7 +47,7 @@ class WaitBuilder {
   }
   bool waits(std::int32_t rank) const {
     const auto found = calls_.ranks.find(rank);
-    return found != calls_.ranks.end() && (!found->second.pending.empty() || !found->second.overwritten.empty());
+    return found != calls_.ranks.end() && (!found->second.pending.empty() || !found->second.unrecorded.empty());
   }
   bool whole(std::int32_t rank) const {
     const auto found = calls_.ranks.find(rank);
@@ -60,7 +60,7 @@ class WaitBuilder {
     for (const auto& [rank, r] : calls_.ranks) {
       const auto calls = r.heads();
       if (!calls.empty()) out_.waiting.insert(rank);
-      if (calls.size() > 1) out_.overwritten.insert(rank);
+      if (calls.size() > 1) out_.unrecorded.insert(rank);
       for (const auto& c : calls) {
         if (c.p2p) {
           add_p2p(rank, c);
@@ -207,8 +207,8 @@ class WaitBuilder {
     o.certain = (!node.p2p || node.sample.peer >= 0) && known_heads(o.ranks);
     // What the members called is not recorded any more: they may have called different things.
     for (const auto w : node.waiters) {
-      if (o.kind != OriginKind::kStall || calls_.ranks.at(w).overwritten.empty()) continue;
-      out_.overwritten.insert(w);
+      if (o.kind != OriginKind::kStall || calls_.ranks.at(w).unrecorded.empty()) continue;
+      out_.unrecorded.insert(w);
       o.certain = false;
     }
     o.groups = {node.group};
@@ -217,7 +217,7 @@ class WaitBuilder {
     out_.origins.push_back(std::move(o));
   }
 
-  bool known_heads(const model::RankSet& ranks) const { return (ranks & out_.overwritten).empty(); }
+  bool known_heads(const model::RankSet& ranks) const { return (ranks & out_.unrecorded).empty(); }
 
   void add_cycle(const std::vector<std::uint32_t>& vertices) {
     std::vector<const Node*> calls;

@@ -38,8 +38,8 @@ struct WaitGraph {
   std::vector<Origin> origins;  // strongest first
   model::RankSet waiting;       // ranks with a pending call
   model::RankSet silent;        // members of waiting groups without evidence
-  // Ranks whose ring lost the call they are stuck in: it is one of several, or what it was decides.
-  model::RankSet overwritten;
+  // Ranks whose dump lacks the call they are stuck in: it is one of several, or what it was decides.
+  model::RankSet unrecorded;
   std::vector<model::WaitEdge> edges;  // folded, for the report
 };
 

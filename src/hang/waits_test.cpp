@@ -168,7 +168,7 @@ TEST(Waits, a_ring_that_lost_the_stuck_call_proves_no_stall) {
     for (int i : {13, 14}) job.call("a", i, "all_reduce").call("b", i + 10, "all_gather");
   }
   const auto w = waits(job);
-  EXPECT_EQ(w.overwritten, (RankSet{0, 1}));
+  EXPECT_EQ(w.unrecorded, (RankSet{0, 1}));
   for (const auto& o : w.origins) EXPECT_FALSE(o.certain);
 }
 
@@ -198,6 +198,31 @@ TEST(Waits, counters_name_the_late_rank_when_the_ring_lost_the_call) {
   ASSERT_GE(w.origins.size(), 1u);
   EXPECT_EQ(w.origins[0].kind, OriginKind::kHost);
   EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
+TEST(Waits, a_cut_dump_does_not_make_its_rank_idle) {
+  JobMaker job;  // rank 1 waits in b for 2, which did not come; its dump ends before that call
+  job.group("a", "[0, 1]").group("b", "[1, 2]");
+  job.dump(0).status("a", 10, 9).call("a", 10, "all_reduce");
+  job.dump(1).status("a", 9, 9).status("b", 5, 4).call("a", 9, "all_reduce", 8, true);
+  job.ev.dumps.back().truncated = true;
+  job.dump(2).status("b", 4, 4);
+  const auto w = waits(job);
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kHost);
+  EXPECT_EQ(w.origins[0].ranks, RankSet{2});
+}
+
+TEST(Waits, what_a_cut_dump_shows_as_pending_is_older_than_what_it_lacks) {
+  JobMaker job;
+  job.group("a", "[0, 1]").group("b", "[0, 1]");
+  job.dump(0).status("a", 10, 9).status("b", 5, 4).call("a", 10, "all_reduce").call("b", 5, "all_gather");
+  job.dump(1).status("a", 10, 9).status("b", 5, 4).call("a", 10, "all_reduce");
+  job.ev.dumps.back().truncated = true;
+  const auto w = waits(job);
+  EXPECT_TRUE(w.unrecorded.empty());
+  ASSERT_EQ(w.origins.size(), 1u);
+  EXPECT_EQ(w.origins[0].kind, OriginKind::kStall);
 }
 
 }  // namespace
