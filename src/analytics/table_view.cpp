@@ -70,7 +70,7 @@ std::optional<double> TableView::number(std::size_t row, int column) const {
   if (error != std::errc()) return std::nullopt;
   // "nanometre" starts like a number and is none; "75 %" and "1965 MHz" are numbers with a unit.
   const auto rest = std::string_view(stop, static_cast<std::size_t>(cell.data() + cell.size() - stop));
-  if (!rest.empty() && cell.size() > 0 && ((cell[0] >= 'a' && cell[0] <= 'z') || (cell[0] >= 'A' && cell[0] <= 'Z')))
+  if (!rest.empty() && !cell.empty() && ((cell[0] >= 'a' && cell[0] <= 'z') || (cell[0] >= 'A' && cell[0] <= 'Z')))
     return std::nullopt;
   if (rest.size() > 8 || rest.find(':') != std::string_view::npos || rest.find('-') != std::string_view::npos)
     return std::nullopt;

@@ -101,7 +101,7 @@ void overflow(const EvidenceView& view, const TableView& t, std::size_t row, Out
 // Magnitudes of keys or values beyond the fp8 range.
 void kv_range(const EvidenceView& view, const TableView& t, Output& out) {
   int worst_column = -1;
-  std::size_t worst_row = 0, beyond = 0;
+  std::size_t worst_row = 0;
   double worst = 0;
   for (int c = 0; c < static_cast<int>(t.table().columns.size()); ++c) {
     if (!re2::RE2::PartialMatch(std::string(t.name(c)),
@@ -110,7 +110,6 @@ void kv_range(const EvidenceView& view, const TableView& t, Output& out) {
     for (std::size_t r = 0; r < t.rows(); ++r) {
       const auto n = t.number(r, c);
       if (!n || !std::isfinite(*n)) continue;
-      beyond += *n > kE4m3Max;
       if (*n > worst) worst = *n, worst_row = r, worst_column = c;
     }
   }

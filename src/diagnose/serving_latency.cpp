@@ -14,8 +14,6 @@ namespace holter::diagnose {
 
 namespace {
 
-using analytics::TableView;
-
 std::optional<double> setting(const EvidenceView& view, std::string_view pattern) {
   for (const auto* f : view.settings(pattern)) {
     if (f->has_number) return f->number;
