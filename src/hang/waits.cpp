@@ -394,10 +394,12 @@ class WaitBuilder {
       model::WaitEdge e;
       e.waiters = model::RankSet::of(node.waiters);
       e.waited = model::RankSet::of(std::move(waited));
+      const bool stalled = e.waited.empty() && (!node.p2p || node.sample.peer >= 0);
       e.group = calls_.groups[node.group].label();
       e.op = ev_.text(node.sample.op);
       e.seq = node.seq;
       e.origin = !(e.waited & origins).empty() || (e.waited.empty() && !(e.waiters & origins).empty());
+      if (stalled) e.waited = node.p2p ? model::RankSet{node.sample.peer} : e.waiters;  // all members are in it
       out_.edges.push_back(std::move(e));
     }
   }

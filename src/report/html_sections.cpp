@@ -196,8 +196,8 @@ std::string html_waits(const model::Report& r) {
         "<li class=\"s\"><span class=\"lane\"><bdi>{}</bdi></span><span class=\"box waiting\">{}</span><span class=\"edge\">wait in <bdi>{}</bdi>{} \xE2\x86\x92</span>"
         "<span class=\"box {}\">{}{}</span></li>\n",
         html(w.group.empty() ? "group unknown" : w.group), ranks_noun(w.waiters), html(w.op),
-        w.seq >= 0 ? fmt::format(" #{}", w.seq) : "", w.origin ? "culprit" : "waiting",
-        w.waited.empty() ? "unknown" : ranks_noun(w.waited), w.origin ? " (origin)" : "");
+        w.seq >= 0 ? fmt::format(" #{}", w.seq) : "", w.origin ? "culprit" : "waiting", waited_text(w),
+        w.origin ? " (origin)" : "");
   }
   if (!out.empty()) out = "<ul class=\"waits\">" + out + "</ul>\n";
   if (r.waits.size() > kRows)

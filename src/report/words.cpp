@@ -109,9 +109,15 @@ std::string ranks_noun(const model::RankSet& ranks, std::size_t limit) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranks_text(ranks, limit);
 }
 
+std::string waited_text(const model::WaitEdge& e) {
+  if (e.waited.empty()) return "an unknown rank";
+  if (e.waited != e.waiters) return ranks_noun(e.waited);
+  return e.waited.size() == 1 ? "its own device" : "each other";
+}
+
 std::string wait_text(const model::WaitEdge& e) {
-  std::string out = fmt::format("{} {} for {}", ranks_noun(e.waiters), e.waiters.size() == 1 ? "waits" : "wait",
-                                e.waited.empty() ? "an unknown rank" : ranks_noun(e.waited));
+  std::string out =
+      fmt::format("{} {} for {}", ranks_noun(e.waiters), e.waiters.size() == 1 ? "waits" : "wait", waited_text(e));
   if (!e.op.empty()) out += " in " + e.op;
   if (e.seq >= 0) out += fmt::format(" #{}", e.seq);
   if (!e.group.empty()) out += (digits_only(e.group) ? " of group " : " of ") + e.group;

@@ -21,6 +21,8 @@ std::string culprits_text(const std::vector<model::Culprit>& culprits);
 std::string ranks_text(const model::RankSet& ranks, std::size_t limit = 6);
 // "rank 3" or "ranks 0-2,4".
 std::string ranks_noun(const model::RankSet& ranks, std::size_t limit = 6);
+// Whom an edge names: "rank 3", "each other" where all members are in the call, "an unknown rank".
+std::string waited_text(const model::WaitEdge& edge);
 // "ranks 0-2 wait for rank 3 in all_reduce #903 of default_pg"
 std::string wait_text(const model::WaitEdge& edge);
 // "1,024"
