@@ -74,6 +74,7 @@ class CollectiveDiagnosis {
 
   // A dump on demand in the middle of a step: every pending call is young.
   bool is_running() {
+    if (!calls_.all_dated) return false;
     if (calls_.oldest_pending_s < 0 || calls_.oldest_pending_s >= kFreshS || calls_.proven_age_s >= kFreshS)
       return false;
     no_fault(

@@ -240,7 +240,10 @@ class Builder {
       const double to_newest = static_cast<double>(newest - oldest) / 1e9;
       out_.proven_age_s = std::max(out_.proven_age_s, to_newest);
       const double file_age = static_cast<double>(d->file_time_ns - newest) / 1e9;
-      if (d->file_time_ns <= 0 || file_age < -1 || file_age > kTrustedFileAgeS) continue;
+      if (d->file_time_ns <= 0 || file_age < -1 || file_age > kTrustedFileAgeS) {
+        out_.all_dated = false;
+        continue;
+      }
       // Archives keep whole seconds only, so that a young call may seem newer than its file.
       const double age = std::max(0.0, static_cast<double>(d->file_time_ns - oldest) / 1e9);
       out_.oldest_pending_s = std::max(out_.oldest_pending_s, age);

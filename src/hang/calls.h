@@ -75,6 +75,7 @@ struct CallState {
   // Age of the oldest pending call when its dump was written, by file times; -1 when they were not
   // kept. proven_age_s is a lower bound from the calls alone (the newest call of any rank).
   double oldest_pending_s = -1;
+  bool all_dated = true;  // every dump with a pending call has a file time that can be believed
   double proven_age_s = 0;
 };
 

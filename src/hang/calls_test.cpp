@@ -24,6 +24,25 @@ TEST(Calls, status_decides_what_is_pending) {
   EXPECT_EQ(p.completed, 10);
 }
 
+TEST(Calls, one_file_time_does_not_date_the_other_dumps) {
+  JobMaker job;
+  job.group("7", "[0, 1]");
+  for (int r : {0, 1}) job.dump(r).status("7", 10, 9).call("7", 10, "all_reduce");
+  for (auto& d : job.ev.dumps) d.file_time_ns = 2'000'000'000;
+  EXPECT_TRUE(build_calls(job.ev, join_job(job.ev)).all_dated);
+  job.ev.dumps[1].file_time_ns = 0;
+  EXPECT_FALSE(build_calls(job.ev, join_job(job.ev)).all_dated);
+}
+
+TEST(Calls, a_rank_beyond_any_real_job_does_not_set_its_size) {
+  for (const char* ranks : {"[0, 2147483647]", "[0, 2000000000]"}) {
+    JobMaker job;
+    job.group("7", ranks);
+    job.dump(0).status("7", 10, 9).call("7", 10, "all_reduce");
+    EXPECT_FALSE(join_job(job.ev).ranks_expected) << ranks;
+  }
+}
+
 TEST(Calls, a_send_names_its_peer_in_group_order) {
   JobMaker job;
   job.group("pp", "[0, 4, 8, 12]");

@@ -8,6 +8,8 @@ namespace holter::hang {
 
 namespace {
 
+constexpr std::int64_t kMaxWorld = 1 << 20;
+
 class Joiner {
  public:
   explicit Joiner(const model::Evidence& ev) : ev_(ev) {}
@@ -20,15 +22,17 @@ class Joiner {
     if (node != model::StrId::kEmpty) job_.node_of.emplace(v, ev_.text(node));
     if (pid >= 0) job_.pid_of.emplace(v, pid);
   }
-  void world(std::int32_t size) {
-    if (size > 0) job_.ranks_expected = std::max(job_.ranks_expected.value_or(0), size);
+  // A rank beyond any real job is damage, and says nothing of its size.
+  void world(std::int64_t size) {
+    if (size <= 0 || size > kMaxWorld) return;
+    job_.ranks_expected = std::max(job_.ranks_expected.value_or(0), static_cast<std::int32_t>(size));
   }
   void dumped(std::int32_t r) { job_.with_dump.insert(r); }
 
   Job finish() {
     job_.seen = model::RankSet::of(std::move(seen_));
     job_.nodes.assign(nodes_.begin(), nodes_.end());
-    if (job_.ranks_expected && !job_.seen.empty()) world(job_.seen.ranges().back().last + 1);
+    if (job_.ranks_expected && !job_.seen.empty()) world(std::int64_t{job_.seen.ranges().back().last} + 1);
     return std::move(job_);
   }
 
@@ -52,7 +56,7 @@ Job join_job(const model::Evidence& ev) {
   }
   for (const auto list : lists) {
     const auto& ranks = ev.rank_lists[static_cast<std::uint32_t>(list)];
-    if (!ranks.empty()) join.world(*std::max_element(ranks.begin(), ranks.end()) + 1);
+    if (!ranks.empty()) join.world(std::int64_t{*std::max_element(ranks.begin(), ranks.end())} + 1);
   }
   for (const auto& e : ev.events) join.rank(e.rank, e.node, e.pid);
   for (const auto& w : ev.watchdog) join.rank(w.rank, w.node, -1);
