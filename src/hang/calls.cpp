@@ -152,9 +152,9 @@ class Builder {
   // A stuck rank goes on enqueuing, so a short ring no longer holds the call that it is stuck in; and a dump that
   // was cut lacks the newest ones.
   void add_unrecorded(const model::FrDump& d, std::uint32_t g, const model::FrStatus& status, const Seen& seen) {
+    if (status.last_completed < 0 || status.last_enqueued <= status.last_completed) return;
     const auto first = status.last_completed + 1;
     const bool p2p = counts_p2p(status, seen);
-    if (status.last_completed < 0 || status.last_enqueued < first) return;
     const bool lapped = (p2p ? seen.min_p2p : seen.min_collective) > first && d.entry_count > 0;
     const bool cut = d.truncated && (p2p ? seen.max_p2p : seen.max_collective) < first;
     if (!lapped && !cut) return;

@@ -41,6 +41,8 @@ std::uint32_t intern_item(std::vector<Item>& items, Index& index, const Item& it
 
 std::string key_of(const Problem& p) { return std::to_string(value(p.at.file)) + '|' + p.what; }
 
+constexpr std::int32_t kMaxRank = 1 << 20;  // a larger one is damage
+
 std::string text_of(const std::vector<std::int32_t>& ranks) {
   std::string out = "[";
   for (std::size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
@@ -163,7 +165,7 @@ RankListId Evidence::intern_rank_list(std::string_view list) {
   bool good = true;
   for (const auto field : base::split(body, ',')) {
     const auto rank = base::to_int<std::int32_t>(base::trim(field));
-    if (rank && *rank >= 0) ranks.push_back(*rank);
+    if (rank && *rank >= 0 && *rank < kMaxRank) ranks.push_back(*rank);
     else good = good && base::trim(field).empty();
   }
   RankListId id = RankListId::kNone;
