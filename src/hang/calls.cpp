@@ -96,6 +96,7 @@ class Builder {
       out_.entry_rank[i] = rank;
       calls.newest_created_ns = std::max(calls.newest_created_ns, created_of(d, e));
       auto& s = seen[g];
+      s.unnumbered = s.unnumbered || (e.is_p2p ? e.p2p_seq : e.collective_seq) < 0;
       if (e.is_p2p) {
         out_.groups[g].has_p2p = true;
         s.max_p2p = std::max(s.max_p2p, e.p2p_seq);
@@ -126,6 +127,7 @@ class Builder {
   struct Seen {
     std::int64_t max_collective = -1, max_p2p = -1, completed = -1;
     std::int64_t p2p_completed = -1;
+    bool unnumbered = false;  // a call whose sequence number could not be read
     std::int64_t min_collective = std::numeric_limits<std::int64_t>::max(), min_p2p = min_collective;
   };
 
@@ -144,7 +146,7 @@ class Builder {
       p.completed = seen.completed;
       return;
     }
-    p.exact = true;
+    p.exact = !seen.unnumbered || status.last_enqueued >= 0;
     p.entered = std::max(status.last_enqueued, seen.max_collective);
     p.completed = std::max(status.last_completed, seen.completed);
     seen.completed = p.completed;
@@ -173,7 +175,7 @@ class Builder {
     const auto found = seen.find(g);
     const bool any = found != seen.end() && (found->second.max_collective >= 0 || found->second.max_p2p >= 0);
     if (any) {
-      p = {true, found->second.max_collective, found->second.completed, !d.truncated};
+      p = {true, found->second.max_collective, found->second.completed, !d.truncated && !found->second.unnumbered};
     } else if (d.has_status && !d.truncated) {
       p = {true, 0, 0, true};  // the other groups have a status: this one was never used here
     }

@@ -43,6 +43,13 @@ TEST(Calls, a_rank_beyond_any_real_job_does_not_set_its_size) {
   }
 }
 
+TEST(Calls, a_number_that_cannot_be_read_leaves_the_progress_open) {
+  JobMaker job;
+  job.group("7", "[0, 1]");
+  job.dump(0).status("7", -1, -1).call("7", -1, "all_reduce");
+  EXPECT_FALSE(build_calls(job.ev, join_job(job.ev)).groups[0].progress.at(0).exact);
+}
+
 TEST(Calls, a_send_names_its_peer_in_group_order) {
   JobMaker job;
   job.group("pp", "[0, 4, 8, 12]");
