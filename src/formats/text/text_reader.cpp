@@ -322,15 +322,19 @@ const Prefilter& TextReader::prefilter() const {
 }
 
 int TextReader::probe(const model::SourceFile&, std::string_view head) const {
-  // A copied-and-truncated log starts with a hole that reads as NULs.
-  while (!head.empty() && head[0] == '\0') head.remove_prefix(1);
-  if (head.empty()) return 0;
-  std::size_t odd = 0;
+  // A log that was cut while it was written, or whose node died, has holes that read as NULs.
+  constexpr std::size_t kHole = 64;
+  std::size_t odd = 0, zeros = 0, holes = 0;
   for (const char c : head) {
     const auto byte = static_cast<unsigned char>(c);
+    zeros = byte == 0 ? zeros + 1 : 0;
+    if (zeros == kHole) odd -= kHole - 1, holes += kHole;
+    else if (zeros > kHole) ++holes;
+    if (zeros >= kHole) continue;
     odd += byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t' && byte != 0x1b;
   }
-  return odd * 20 > head.size() ? 0 : 10;
+  const auto text = head.size() - holes;
+  return text == 0 || odd * 20 > text ? 0 : 10;
 }
 
 void TextReader::read(ByteSource& source, FileContext context, model::Evidence& out) const {

@@ -91,6 +91,17 @@ TEST(TextReader, long_lines_are_cut_and_counted) {
   EXPECT_THAT(r.ev.problems[0].what, ::testing::HasSubstr("34471 bytes"));
 }
 
+TEST(TextReader, a_hole_of_zeros_does_not_hide_the_log) {
+  const TextReader reader([] { return std::vector<std::unique_ptr<LineParser>>(); });
+  const std::string hole(4096, '\0');
+  EXPECT_GT(reader.probe({}, "step 1\n" + hole + "step 2\n"), 0);
+  EXPECT_GT(reader.probe({}, hole + "step 2\n"), 0);
+  EXPECT_EQ(reader.probe({}, hole), 0);
+  std::string wide;
+  for (const char c : std::string_view("step 1\nstep 2\n")) wide += {c, '\0'};
+  EXPECT_EQ(reader.probe({}, wide), 0);
+}
+
 TEST(TextReader, probe_takes_text_only) {
   TextReader reader([] { return std::vector<std::unique_ptr<LineParser>>(); });
   EXPECT_GT(reader.probe({}, "hello\n"), 0);
