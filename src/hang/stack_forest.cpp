@@ -2,6 +2,7 @@
 #include "hang/stack_forest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,10 +14,9 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t v) {
   hash = (hash ^ v) * 0x9e3779b97f4a7c15ULL;
   return hash ^ (hash >> 29);
 }
-std::uint64_t key_of(const model::Frame& f) {
-  return (static_cast<std::uint64_t>(f.function) << 32) | static_cast<std::uint32_t>(f.file);
+std::uint64_t hash_of(std::uint32_t parent, model::StrId function, model::StrId file) {
+  return mix(mix(1, parent), (static_cast<std::uint64_t>(function) << 32) | static_cast<std::uint32_t>(file));
 }
-bool same(const model::Frame& a, const model::Frame& b) { return a.function == b.function && a.file == b.file; }
 
 std::uint32_t main_title(const StackForest& forest) {
   const auto& root = forest.nodes()[StackForest::kRoot];
@@ -39,37 +39,41 @@ std::uint32_t largest_child(const StackForest& forest, std::uint32_t node) {
 
 }  // namespace
 
-StackForest::StackForest() {
+StackForest::StackForest() : edges_(1024) {
   nodes_.push_back({.title = "all"});
   leaf_ranks_.emplace_back();
 }
 
+StackForest::Edge& StackForest::slot_of(std::uint32_t parent, const model::Frame& frame) {
+  const auto mask = edges_.size() - 1;
+  for (auto i = hash_of(parent, frame.function, frame.file) & mask;; i = (i + 1) & mask) {
+    auto& edge = edges_[i];
+    const bool same = edge.parent == parent && edge.function == frame.function && edge.file == frame.file;
+    if (edge.node == 0 || same) return edge;
+  }
+}
+
+void StackForest::grow() {
+  const auto old = std::exchange(edges_, std::vector<Edge>(edges_.size() * 2));
+  for (const auto& edge : old) {
+    if (edge.node != 0) slot_of(edge.parent, nodes_[edge.node].frame) = edge;
+  }
+}
+
 std::uint32_t StackForest::child(std::uint32_t parent, const model::Frame& frame) {
-  auto& bucket = edges_[mix(mix(1, parent), key_of(frame))];
-  for (const auto n : bucket) {
-    if (nodes_[n].parent != parent || !same(nodes_[n].frame, frame)) continue;
-    if (nodes_[n].frame.line != frame.line) nodes_[n].frame.line = -1;
-    return n;
+  if (edges_used_ * 2 >= edges_.size()) grow();
+  auto& edge = slot_of(parent, frame);
+  if (edge.node != 0) {
+    if (edge.line != frame.line && edge.line != -1) edge.line = nodes_[edge.node].frame.line = -1;
+    return edge.node;
   }
   const auto id = static_cast<std::uint32_t>(nodes_.size());
+  edge = {.parent = parent, .node = id, .function = frame.function, .file = frame.file, .line = frame.line};
+  ++edges_used_;
   nodes_.push_back({.frame = frame, .title = "", .parent = parent});
   leaf_ranks_.emplace_back();
   nodes_[parent].children.push_back(id);
-  bucket.push_back(id);
   return id;
-}
-
-std::uint32_t StackForest::leaf_of(std::uint32_t title, std::span<const model::Frame> frames) {
-  std::uint64_t hash = mix(2, title);
-  for (const auto& f : frames) hash = mix(mix(hash, key_of(f)), static_cast<std::uint32_t>(f.line));
-  auto& bucket = stacks_[hash];
-  for (const auto& known : bucket) {
-    if (std::equal(known.frames.begin(), known.frames.end(), frames.begin(), frames.end())) return known.node;
-  }
-  std::uint32_t node = title;
-  for (const auto& f : frames) node = child(node, f);
-  bucket.push_back({node, {frames.begin(), frames.end()}});
-  return node;
 }
 
 void StackForest::add(std::string_view title, std::span<const model::Frame> frames, const model::RankSet& ranks,
@@ -81,7 +85,8 @@ void StackForest::add(std::string_view title, std::span<const model::Frame> fram
     nodes_.push_back({.title = std::string(title)});
     leaf_ranks_.emplace_back();
   }
-  const auto leaf = leaf_of(found->second, frames);
+  auto leaf = found->second;
+  for (const auto& frame : frames) leaf = child(leaf, frame);
   nodes_[leaf].samples += samples;
   auto& list = leaf_ranks_[leaf];
   for (const auto& range : ranks.ranges()) {

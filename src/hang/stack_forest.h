@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One forest for the job: stacks merged by common prefix, with the set of ranks on every node.
 //
-// Frames are equal when function and file are; lines may differ. Equal whole stacks are found by hash
-// first, so that a million stacks of a few shapes cost one hash each. Memory follows the number of
-// distinct stacks and of ranks, not of samples.
+// Frames are equal when function and file are; lines may differ. A frame of a stack costs one look into a flat hash
+// table, whether a million stacks have few shapes or many. Memory follows the number of distinct stacks and of ranks,
+// not of samples.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hang/stack_meaning.h"
@@ -43,18 +42,21 @@ class StackForest {
   const std::vector<Node>& nodes() const { return nodes_; }
 
  private:
-  std::uint32_t child(std::uint32_t parent, const model::Frame& frame);
-  std::uint32_t leaf_of(std::uint32_t title, std::span<const model::Frame> frames);
-
-  struct Leaf {
-    std::uint32_t node;
-    std::vector<model::Frame> frames;
+  // A node below `parent`, kept in the table so that finding it touches no node. `node` 0: an empty slot.
+  struct Edge {
+    std::uint32_t parent = 0, node = 0;
+    model::StrId function = model::StrId::kEmpty, file = model::StrId::kEmpty;
+    std::int32_t line = -1;
   };
+  std::uint32_t child(std::uint32_t parent, const model::Frame& frame);
+  Edge& slot_of(std::uint32_t parent, const model::Frame& frame);
+  void grow();
+
   std::vector<Node> nodes_;
   std::vector<std::vector<std::int32_t>> leaf_ranks_;  // by node
   std::map<std::string, std::uint32_t, std::less<>> titles_;
-  std::unordered_map<std::uint64_t, std::vector<Leaf>> stacks_;          // whole stacks by hash
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> edges_;  // (parent, frame) by hash
+  std::vector<Edge> edges_;  // open addressing; the size is a power of two, at most half is in use
+  std::size_t edges_used_ = 0;
 };
 
 // Where ranks leave the way of the majority, outermost first.

@@ -70,12 +70,6 @@ Value ValueStack::make_string(std::string_view text) {
   return v;
 }
 
-const char* ValueStack::push(Value v) {
-  if (stack_.size() >= kMaxValues) return kTooMany;
-  stack_.push_back(v);
-  return nullptr;
-}
-
 const char* ValueStack::add_node(Kind kind, Value& container) {
   if (nodes_.size() >= kMaxValues) return kTooMany;
   container.kind = kind;
@@ -88,12 +82,6 @@ const char* ValueStack::push_empty(Kind kind) {
   Value container;
   if (const char* error = add_node(kind, container)) return error;
   return push(container);
-}
-
-const char* ValueStack::mark() {
-  if (marks_.size() >= kMaxDepth) return kTooDeep;
-  marks_.push_back(stack_.size());
-  return nullptr;
 }
 
 // A list at `index` of the stack holds the entries when it is the root or the root's "entries".
@@ -158,13 +146,13 @@ const char* ValueStack::set_items() {
   marks_.pop_back();
   if (is_entry(first - 1)) {
     hand_over(first - 1, pairs);
-    stack_.resize(first);
+    drop_above(first);
     // Above the list's mark nobody misses it.
     if (!marks_.empty() && marks_.back() <= first - 1 && is_entries_list(marks_.back() - 1)) stack_.pop_back();
     return nullptr;
   }
   const char* error = extend(dict, pairs);
-  stack_.resize(first);
+  drop_above(first);
   return error;
 }
 
@@ -183,7 +171,7 @@ const char* ValueStack::append_items() {
   } else {
     error = extend(list, more);
   }
-  stack_.resize(first);
+  drop_above(first);
   return error;
 }
 
@@ -215,7 +203,7 @@ const char* ValueStack::fold_mark(Kind kind) {
   Value container;
   if (const char* error = add_node(kind, container)) return error;
   const char* error = extend(container, above);
-  stack_.resize(first);
+  drop_above(first);
   stack_.push_back(container);
   return error;
 }
@@ -239,10 +227,6 @@ const char* ValueStack::duplicate() {
   return push(stack_.back());
 }
 
-void ValueStack::keep(Value v) {
-  if (v.is_container()) last_memo_node_ = std::max(last_memo_node_, static_cast<std::int64_t>(v.id));
-}
-
 const char* ValueStack::put_memo(std::size_t index) {
   if (stack_.empty()) return kUnderflow;
   if (index >= kMaxMemo) return "memo index too large";
@@ -250,11 +234,6 @@ const char* ValueStack::put_memo(std::size_t index) {
   keep(stack_.back());
   memo_[index] = stack_.back();
   return nullptr;
-}
-
-const char* ValueStack::get_memo(std::size_t index) {
-  if (index >= memo_.size()) return "refers to a value that was never stored";
-  return push(memo_[index]);
 }
 
 void ValueStack::close_all() {

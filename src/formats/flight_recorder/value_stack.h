@@ -8,6 +8,7 @@
 // (never null text) when the input is malformed or a bound is reached, and nullptr when they worked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,14 +62,22 @@ class ValueStack {
   ValueStack(model::Evidence& out, EntrySink* sink);
 
   void set_sink(EntrySink* sink) { sink_ = sink; }
-  const char* push(Value v);
+  const char* push(Value v) {
+    if (stack_.size() >= kMaxValues) return "too many values";
+    stack_.push_back(v);
+    return nullptr;
+  }
   static Value make_int(std::int64_t i);
   static Value make_real(double d);
   static Value make_bool(bool b);
   Value make_string(std::string_view text);
   const char* push_empty(Kind kind);
 
-  const char* mark();
+  const char* mark() {
+    if (marks_.size() >= kMaxDepth) return "nested too deep";
+    marks_.push_back(stack_.size());
+    return nullptr;
+  }
   const char* set_items();     // mark key value ... -> into the dict below the mark
   const char* append_items();  // mark value ...     -> into the list below the mark
   const char* set_item();
@@ -81,7 +90,10 @@ class ValueStack {
 
   const char* put_memo(std::size_t index);
   const char* memoize() { return put_memo(memo_.size()); }
-  const char* get_memo(std::size_t index);
+  const char* get_memo(std::size_t index) {
+    if (index >= memo_.size()) return "refers to a value that was never stored";
+    return push(memo_[index]);
+  }
 
   // The input ended early: closes what is open, dropping incomplete pairs and entries.
   void close_all();
@@ -98,7 +110,11 @@ class ValueStack {
   bool is_entries_list(std::size_t index) const;
   bool is_entry(std::size_t index) const;
   void hand_over(std::size_t dict_index, std::span<const Value> pairs);
-  void keep(Value v);  // it can be referred to again: its memory must stay
+  // It can be referred to again: its memory must stay.
+  void keep(Value v) {
+    if (v.is_container()) last_memo_node_ = std::max(last_memo_node_, static_cast<std::int64_t>(v.id));
+  }
+  void drop_above(std::size_t size) { stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(size), stack_.end()); }
   const char* add_node(Kind kind, Value& container);
   const char* extend(Value container, std::span<const Value> more);
 
