@@ -22,6 +22,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   for (const auto& diagnoser : registry()) diagnoser.run(context, output);
   model::Report report;
   report.stacks = diagnose_stacks(context, output);
+  report.impact.waiting = analysis.waits.waiting | output.waiting;
   rank(context, std::move(output), report);
   summarise(context, analysis, report);
   add_topology(context, report);

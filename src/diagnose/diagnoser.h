@@ -32,6 +32,7 @@ struct Output {
   std::vector<model::Finding> findings;
   std::vector<model::RuledOut> ruled_out;
   std::vector<std::string> gaps;
+  model::RankSet waiting;  // ranks whose stacks or watchdogs show that they wait for others
 };
 
 struct Diagnoser {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "diagnose/decision.h"
 #include "diagnose/log_failures.h"
 
 namespace holter::diagnose {
@@ -290,7 +291,7 @@ void set_verdict(const Finding& root, model::Report& report) {
   report.owner = root.owner;
   report.decision.restart = root.certainty == Certainty::kInconclusive ? model::Restart::kUnknown : root.restart;
   if (root.certainty != Certainty::kInconclusive) report.decision.exclude_nodes = root.exclude_nodes;
-  report.decision.why = root.actions.empty() ? root.title : root.actions.front().text;
+  report.decision.why = decision_reason(root, report.decision.restart);
 }
 
 }  // namespace

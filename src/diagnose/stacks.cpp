@@ -34,6 +34,7 @@ void rule_out(const Context& context, const StackView& view, Output& out) {
 
 model::StackForest diagnose_stacks(const Context& context, Output& out) {
   const auto view = view_stacks(context);
+  out.waiting = view.waiting();
   if (view.threads.empty()) return {};
   const auto before = out.findings.size();
   diagnose_gil(context, view, out);

@@ -41,15 +41,33 @@ class Summary {
   }
 
   void impact() {
-    if (report_.verdict.kind != model::VerdictKind::kHang) return;
-    if (!waits_.waiting.empty()) {
-      auto idle = waits_.waiting;
-      if (!report_.findings.empty()) idle = idle | report_.findings.front().ranks;
+    auto& waiting = report_.impact.waiting;
+    if (report_.verdict.kind != model::VerdictKind::kHang) {
+      waiting = {};
+      return;
+    }
+    if (!waiting.empty()) {
+      const auto culprits = culprit_ranks();
+      const auto idle = waiting | culprits;
+      waiting = waiting - culprits;
       report_.impact.gpus_idle = static_cast<std::int32_t>(idle.size());
       const double age = std::max(calls_.oldest_pending_s, calls_.proven_age_s);
       if (calls_.oldest_pending_s > 0) report_.impact.gpu_hours_lost = age * static_cast<double>(idle.size()) / 3600;
     }
-    // The first watchdog to kill the job.
+    deadline();
+  }
+
+  model::RankSet culprit_ranks() const {
+    std::vector<std::int32_t> ranks;
+    if (report_.findings.empty()) return {};
+    for (const auto& c : report_.findings.front().culprits) {
+      if (c.rank) ranks.push_back(*c.rank);
+    }
+    return model::RankSet::of(std::move(ranks));
+  }
+
+  // The first watchdog to kill the job.
+  void deadline() {
     for (const auto& [rank, r] : calls_.ranks) {
       for (const auto& c : r.pending) {
         if (c.created_ns <= 0 || c.timeout_ms <= 0 || c.retired) continue;

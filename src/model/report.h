@@ -198,6 +198,7 @@ struct Report {
     std::optional<std::int32_t> gpus_idle;
     std::optional<double> gpu_hours_lost;
     std::vector<std::string> jobs;
+    RankSet waiting;  // seen to wait for the culprits; empty unless the job hangs
   } impact;
   struct {
     std::optional<std::int32_t> ranks_expected;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "report/escape.h"
@@ -44,11 +46,30 @@ std::string assets(std::string_view ending, std::string_view element) {
   return out;
 }
 
-void section(std::string& out, std::string_view id, std::string_view title, const std::string& body) {
-  if (body.empty()) return;
+constexpr std::string_view kSearch =
+    "<div class=\"search\"><input id=\"search\" type=\"search\" placeholder=\"Search  /\" aria-label=\"Search the report\" autocomplete=\"off\" "
+    "spellcheck=\"false\"><ol id=\"results\" hidden></ol></div>"
+    "<button id=\"theme\" type=\"button\" aria-label=\"Switch between light and dark\">Theme</button></div>\n";
+
+struct Section {
+  std::string_view id, name, title;  // the name stands in the bar
+  std::string body;                  // empty: the report has nothing to show there
+};
+
+std::string bar(const std::vector<Section>& sections) {
+  std::string out = "<div class=\"bar\"><a href=\"#answer\" class=\"name\">holter</a><nav aria-label=\"Sections\">";
+  for (const auto& s : sections) {
+    if (!s.body.empty()) out += fmt::format("<a href=\"#{}\">{}</a>", s.id, s.name);
+  }
+  out += "</nav>";
+  return out += kSearch;
+}
+
+void write(std::string& out, const Section& s) {
+  if (s.body.empty()) return;
   out += fmt::format(
       "<section id=\"{}\"><h2>{} <a class=\"anchor\" href=\"#{}\" aria-label=\"link to this section\">#</a></h2>\n{}</section>\n",
-      id, title, id, body);
+      s.id, s.title, s.id, s.body);
 }
 
 constexpr std::string_view kTimeline =
@@ -59,13 +80,14 @@ constexpr std::string_view kTimeline =
 
 constexpr std::string_view kRing = "<div id=\"ring-view\"></div>\n";
 
-constexpr std::string_view kTop =
-    "<div class=\"bar\"><a href=\"#answer\" class=\"name\">holter</a><nav aria-label=\"Sections\">"
-    "<a href=\"#timeline\">Timeline</a><a href=\"#stacks\">Stacks</a><a href=\"#waits\">Waits</a><a href=\"#hypotheses\">Hypotheses</a>"
-    "<a href=\"#evidence\">Evidence</a><a href=\"#inputs\">Inputs</a></nav>"
-    "<div class=\"search\"><input id=\"search\" type=\"search\" placeholder=\"Search  /\" aria-label=\"Search the report\" autocomplete=\"off\" "
-    "spellcheck=\"false\"><ol id=\"results\" hidden></ol></div>"
-    "<button id=\"theme\" type=\"button\" aria-label=\"Switch between light and dark\">Theme</button></div>\n";
+std::vector<Section> sections_of(const model::Report& r) {
+  return {{"timeline", "Timeline", "Timeline of collectives", r.calls.empty() ? "" : std::string(kTimeline)},
+          {"stacks", "Stacks", "Merged stacks", html_stacks(r)},
+          {"waits", "Waits", "Who waits for whom", html_waits(r) + (r.topology.empty() ? "" : std::string(kRing))},
+          {"hypotheses", "Hypotheses", "Hypotheses", html_hypotheses(r)},
+          {"evidence", "Evidence", "Evidence", html_evidence(r)},
+          {"inputs", "Inputs", "Inputs and gaps", html_inputs(r)}};
+}
 
 }  // namespace
 
@@ -84,15 +106,11 @@ std::string to_html(const model::Report& r) {
       policy(), html(verdict_label(r)), html(r.verdict.summary));
   out += assets(".css", "style");
   out += "</head>\n<body>\n";
-  out += kTop;
+  const auto sections = sections_of(r);
+  out += bar(sections);
   out += "<main>\n" + html_answer(r);
+  for (const auto& section : sections) write(out, section);
   const bool drawable = !r.calls.empty() || !r.job.missing_ranks.empty();
-  if (!r.calls.empty()) section(out, "timeline", "Timeline of collectives", std::string(kTimeline));
-  section(out, "stacks", "Merged stacks", html_stacks(r));
-  section(out, "waits", "Who waits for whom", html_waits(r) + (r.topology.empty() ? "" : std::string(kRing)));
-  section(out, "hypotheses", "Hypotheses", html_hypotheses(r));
-  section(out, "evidence", "Evidence", html_evidence(r));
-  section(out, "inputs", "Inputs and gaps", html_inputs(r));
   out += fmt::format("</main>\n<footer>holter {}{}</footer>\n", html(r.tool_version),
                      r.created_ns == 0 ? "" : " \xC2\xB7 " + time_text(r.created_ns));
   if (drawable || !r.stacks.nodes.empty() || !r.topology.empty()) {

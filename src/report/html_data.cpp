@@ -174,11 +174,9 @@ std::string html_data(const model::Report& r) {
       if (c.rank) culprits.push_back(*c.rank);
     }
   }
-  model::RankSet waiting;
-  for (const auto& w : r.waits) waiting = waiting | w.waiters;
   out.object([&] {
     out.field("culprits", model::RankSet::of(culprits).to_string());
-    out.field("waiting", waiting.to_string());
+    out.field("waiting", r.impact.waiting.to_string());
     out.field("missing", r.job.missing_ranks.to_string());
     std::int64_t error = 0;
     for (const auto& e : r.timeline) error = std::max(error, e.error_ns / 1000);

@@ -57,8 +57,7 @@ void fact(std::string& out, std::string_view name, const std::string& value, std
 
 std::string facts(const model::Report& r) {
   std::string out;
-  model::RankSet waiting;
-  for (const auto& w : r.waits) waiting = waiting | w.waiters;
+  const auto& waiting = r.impact.waiting;
   const bool fault = r.verdict.certainty != model::Certainty::kNoFault;
   if (fault && !r.findings.empty()) fact(out, "Culprit", culprits_text(r.findings.front().culprits), "culprit");
   if (!waiting.empty())

@@ -69,11 +69,12 @@ class ReportWriter {
   }
   void impact() {
     const auto& i = r_.impact;
-    if (!i.gpus_idle && !i.gpu_hours_lost && i.jobs.empty()) return;
+    if (!i.gpus_idle && !i.gpu_hours_lost && i.jobs.empty() && i.waiting.empty()) return;
     out_.object("impact", [&] {
       if (i.gpus_idle) out_.field("gpus_idle", std::int64_t{*i.gpus_idle});
       if (i.gpu_hours_lost) out_.key("gpu_hours_lost"), out_.real(*i.gpu_hours_lost);
       out_.texts("jobs", i.jobs);
+      if (!i.waiting.empty()) out_.field("ranks_waiting", i.waiting.to_string());
     });
   }
   void job() {

@@ -155,7 +155,7 @@ Report hang(std::int32_t ranks, std::int32_t calls_per_rank) {
                 "the mount must answer first",
                 kStart + 600'000 * kMs};
   r.owner = Owner::kStorage;
-  r.impact = {ranks, ranks * 200 / 3600.0, {"pretrain-7"}};
+  r.impact = {ranks, ranks * 200 / 3600.0, {"pretrain-7"}, r.job.ranks_seen - RankSet{stuck}};
   r.evidence.files = {{.path = "logs/rank0.log",
                        .format = "text",
                        .version = "1",

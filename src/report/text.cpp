@@ -42,8 +42,7 @@ std::string cost_text(const model::Report& r) {
 }
 
 std::string waiting_text(const model::Report& r) {
-  model::RankSet waiting;
-  for (const auto& w : r.waits) waiting = waiting | w.waiters;
+  const auto& waiting = r.impact.waiting;
   return waiting.empty() ? "" : ranks_noun(waiting) + (waiting.size() == 1 ? " waits" : " wait");
 }
 
