@@ -36,8 +36,11 @@ std::string without(const model::Finding& root) {
 
 std::string now(const model::Finding& root) {
   if (!root.exclude_nodes.empty()) return fmt::format("the fault stays on the node: restart {}", without(root));
+  if (root.severity == model::Severity::kNodeFatal || root.severity == model::Severity::kReplace ||
+      root.severity == model::Severity::kGpuFatal)
+    return "the fault stays with the device: restart without it";
   if (root.kind == VerdictKind::kExternal) return "the job was ended from outside; nothing in it needs repair";
-  return "nothing has to be repaired first";
+  return "nothing known has to be repaired first; keep this evidence";
 }
 
 std::string after_evidence(const model::Finding& root) {
@@ -59,7 +62,7 @@ std::string undecided(const model::Finding& root) {
 }  // namespace
 
 std::string decision_reason(const model::Finding& root, model::Restart restart) {
-  if (root.kind == VerdictKind::kNone) return "";
+  if (root.kind == VerdictKind::kNone || root.aside) return "";
   switch (restart) {
     case model::Restart::kNow: return now(root);
     case model::Restart::kNo: return fmt::format("it fails again in the same way until {}", remedy(root.owner));

@@ -107,8 +107,10 @@ void decide_history(const Names& names, const std::string& node, const std::stri
   f.cause = "ecc_recovered";
   f.confidence = 0.6;
   f.severity = model::Severity::kInfo;
+  f.restart = model::Restart::kUnknown;
   f.exclude_nodes.clear();
   f.local = false;
+  f.aside = true;
   f.depth = model::Depth::kSymptom;
   f.title = fmt::format("{}: past memory errors that were recovered ({}); no failure and nothing pending",
                         names.gpu(node, pci), m.xids.empty() ? "only the lifetime counter is above zero" : numbers(m));

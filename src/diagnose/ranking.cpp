@@ -282,15 +282,16 @@ void set_verdict(const Finding& root, model::Report& report) {
     report.verdict.kind = model::VerdictKind::kUndetermined;
     report.verdict.certainty = Certainty::kInconclusive;
     report.verdict.summary = "This evidence shows no cause. Beside it: " + root.title;
-  } else if (root.cause == "no_fault") {
+  } else if (root.cause == "no_fault" || root.kind == model::VerdictKind::kNone) {
     report.verdict.kind = model::VerdictKind::kNone;
     report.verdict.certainty = Certainty::kNoFault;
   } else if (root.certainty == Certainty::kInconclusive) {
     report.verdict.summary = "Not decided by this evidence. Best lead: " + root.title;
   }
   report.owner = root.owner;
-  report.decision.restart = root.certainty == Certainty::kInconclusive ? model::Restart::kUnknown : root.restart;
-  if (root.certainty != Certainty::kInconclusive) report.decision.exclude_nodes = root.exclude_nodes;
+  const bool decided = root.certainty != Certainty::kInconclusive && !root.aside;
+  report.decision.restart = decided ? root.restart : model::Restart::kUnknown;
+  if (decided) report.decision.exclude_nodes = root.exclude_nodes;
   report.decision.why = decision_reason(root, report.decision.restart);
 }
 

@@ -59,7 +59,7 @@ std::string facts(const model::Report& r) {
   std::string out;
   const auto& waiting = r.impact.waiting;
   const bool fault = r.verdict.certainty != model::Certainty::kNoFault;
-  if (fault && !r.findings.empty()) fact(out, "Culprit", culprits_text(r.findings.front().culprits), "culprit");
+  if (fault && !r.findings.empty()) fact(out, culprit_word(r), culprits_text(r.findings.front().culprits), "culprit");
   if (!waiting.empty())
     fact(out, "Waiting", fmt::format("{} ({})", ranks_text(waiting), count_text(waiting.size())), "waiting");
   if (r.owner != model::Owner::kUnknown) fact(out, "Owner", spaced(model::to_string(r.owner)));
@@ -301,7 +301,7 @@ std::string groups(const model::Report& r) {
 std::string events(const model::Report& r) {
   if (r.timeline.empty()) return "";
   std::string out = fmt::format(
-      "<details open><summary>Events ({})</summary><table><thead><tr><th>Time</th><th>Who</th><th>What</th><th>Evidence</th></tr></thead><tbody>\n",
+      "<details open><summary>Events ({})</summary><table class=\"events\"><thead><tr><th>Time</th><th>Who</th><th>What</th><th>Evidence</th></tr></thead><tbody>\n",
       count_text(r.timeline.size()));
   for (std::size_t i = 0; i < r.timeline.size() && i < kRows; ++i) {
     const auto& e = r.timeline[i];

@@ -38,7 +38,7 @@ void actions(std::string& out, const model::Finding& f) {
 
 void head(std::string& out, const model::Report& r) {
   out += fmt::format("## {}\n\n**{}**\n\n| | |\n|---|---|\n", verdict_label(r), markdown(r.verdict.summary));
-  if (!r.findings.empty()) row(out, "Culprit", culprits_text(r.findings.front().culprits));
+  if (!r.findings.empty()) row(out, culprit_word(r), culprits_text(r.findings.front().culprits));
   row(out, "Restart", spaced(model::to_string(r.decision.restart)));
   row(out, "Exclude nodes", fmt::format("{}", fmt::join(r.decision.exclude_nodes, ", ")));
   row(out, "Deadline", deadline_text(r));

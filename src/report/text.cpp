@@ -47,7 +47,8 @@ std::string waiting_text(const model::Report& r) {
 }
 
 void facts(Lines& out, const model::Report& r) {
-  if (const auto* root = root_of(r)) label(out, "culprit", culprits_text(root->culprits), Tone::kCulprit);
+  if (const auto* root = root_of(r))
+    label(out, culprit_word(r) == "Culprit" ? "culprit" : "suspect", culprits_text(root->culprits), Tone::kCulprit);
   label(out, "waiting", waiting_text(r));
   std::string owner = r.owner == model::Owner::kUnknown ? "" : spaced(model::to_string(r.owner));
   if (const std::string cost = cost_text(r); !cost.empty()) owner += (owner.empty() ? "" : "; ") + cost;

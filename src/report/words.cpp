@@ -172,6 +172,10 @@ std::string deadline_text(const model::Report& r) {
                    : "watchdog kills in " + span_text(left);
 }
 
+std::string_view culprit_word(const model::Report& r) {
+  return r.verdict.certainty == model::Certainty::kInconclusive ? "Suspect" : "Culprit";
+}
+
 std::string verdict_label(const model::Report& r) {
   if (r.verdict.certainty == model::Certainty::kNoFault) return "NO FAULT";
   if (r.verdict.kind == model::VerdictKind::kUndetermined) return "UNDETERMINED";

@@ -37,6 +37,8 @@ std::string span_text(std::int64_t seconds);
 std::string spaced(std::string_view identifier);
 // "watchdog kills in 6:40" when the report knows when it was made, else "... at 02:59:01 UTC"; or "".
 std::string deadline_text(const model::Report& report);
+// "Culprit" of a cause that is found, "Suspect" of a mere lead.
+std::string_view culprit_word(const model::Report& report);
 // What stands first: "HANG, likely".
 std::string verdict_label(const model::Report& report);
 

@@ -51,7 +51,8 @@
         const x = Math.cos(angle(i)), y = Math.sin(angle(i));
         g.fillStyle = colour(end && i === n - 1 ? 'culprit' : 'text');
         g.beginPath(); g.arc(x * radius, y * radius, end ? 4 : 2, 0, 7); g.fill();
-        if (end || (i % labels === 0 && i > labels / 2 && i < n - labels / 2)) g.fillText(String(order[i]), x * (radius + 18), y * (radius + 14));
+        const clear = broken ? i > labels / 2 && i < n - labels / 2 : i <= n - labels;
+        if (end || (i % labels === 0 && clear)) g.fillText(String(order[i]), x * (radius + 18), y * (radius + 14));
       }
       if (broken) { g.fillStyle = colour('culprit'); g.font = 'bold 14px ' + getComputedStyle(document.body).fontFamily; g.fillText('\u2715', 0, -radius); }
     };
