@@ -31,7 +31,7 @@ void each_text(model::Finding& f, Visit visit) {
 template <typename Visit>
 void each_text_of_inputs(model::Report& r, Visit visit) {
   for (auto& f : r.evidence.files) {
-    visit(f.path), visit(f.format), visit(f.version);
+    visit(f.path), visit(f.format), visit(f.version), visit(f.note);
     std::map<std::string, std::uint64_t> counts;
     for (const auto& [old_name, n] : f.counts) {
       std::string name = old_name;

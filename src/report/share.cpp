@@ -1,234 +1,248 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/share.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "base/strings.h"
 #include "report/each_text.h"
+#include "report/share/code.h"
+#include "report/share/contexts.h"
+#include "report/share/name_table.h"
+#include "report/share/patterns.h"
+#include "report/share/placeholders.h"
+#include "report/share/vocabulary.h"
 
 namespace holter::report {
 
 namespace {
 
-// Placeholders stand between these while a text is worked on, so that no later rule looks into them.
-constexpr char kOpen = '\x01', kClose = '\x02';
+using share::Edge;
 
-struct Rule {
-  const char* kind;
-  const RE2* pattern;  // group 1 is replaced
-};
-
-const std::vector<Rule>& rules() {
-  static const RE2 kSecretField(
-      R"re((?i)\b[\w-]*(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|authorization|credential|serial(?: number)?)[\w-]*["']?\s*[=:]\s*(?:bearer\s+|basic\s+)?["']?([^\s"',;]+))re");
-  static const RE2 kSecretFlag(R"re((?i)--?[\w-]*(?:token|secret|passw(?:or)?d|api-?key)[\w-]*\s+([^\s"']+))re");
-  static const RE2 kSecretShape(
-      R"re(\b((?:hf_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.\-]{8,}))re");
-  static const RE2 kUrl(R"re(\b([a-z][a-z0-9+.-]*://[^\s"'<>)\]]+))re");
-  static const RE2 kMail(R"re(([\w.+-]+@[\w-]+(?:\.[\w-]+)+))re");
-  static const RE2 kLogin(R"re(\b([\w.-]+@[\w.-]*[A-Za-z][\w.-]*))re");
-  static const RE2 kUuid(R"re(([0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}))re");
-  static const RE2 kLongHex(R"re(\b(?:0x)?([0-9a-fA-F]{32,})\b)re");
-  static const RE2 kGuid(R"re(\b(0x[0-9a-fA-F]{15,16})\b)re");
-  static const RE2 kGuidGroups(R"re(\b([0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4}:[0-9a-fA-F]{4})\b)re");
-  static const RE2 kMac(R"re(\b((?:[0-9a-fA-F]{2}[:-]){5,7}[0-9a-fA-F]{2})\b)re");
-  static const RE2 kIp6(R"re(((?i)\b(?:fe80|f[cd][0-9a-f]{2}|[23][0-9a-f]{3})(?::[0-9a-f]{0,4}){2,7}))re");
-  static const RE2 kIp4(R"re(\b((?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3})\b)re");
-  static const RE2 kUser(R"re((?i)\b(?:user(?:name)?|login|owner|logname)["']?\s*[=:]\s*["']?([A-Za-z_][\w.-]*))re");
-  static const RE2 kDomain(
-      R"re((?i)\b((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|edu|gov|io|ai|dev|cloud|internal|intra|local|lan|corp|cluster|svc|ch|de|eu|uk|fr|jp|cn|kr|in|us))\b)re");
-  static const std::vector<Rule> all{
-      {"SECRET", &kSecretField}, {"SECRET", &kSecretFlag}, {"SECRET", &kSecretShape}, {"URL", &kUrl},
-      {"USER", &kMail},          {"USER", &kLogin},        {"UUID", &kUuid},          {"SECRET", &kLongHex},
-      {"ADDR", &kGuid},          {"ADDR", &kGuidGroups},   {"ADDR", &kMac},           {"ADDR", &kIp6},
-      {"ADDR", &kIp4},           {"USER", &kUser},         {"NODE", &kDomain}};
-  return all;
-}
-
-// Paths, absolute or relative with an extension.
-const RE2& path_pattern() {
-  static const RE2 pattern(
-      R"re((?:^|[^\w/])((?:~|\.{1,2})?(?:/[\w.@%+=~-]+)+/?|(?:[\w.@%+=-]+/)*[\w@%+=-][\w.@%+=-]*\.(?:py|pyx|ipynb|so|cc|cpp|cu|cuh|c|h|hpp|rs|go|sh|sbatch|slurm|ya?ml|json|toml|ini|cfg|conf|log|txt|out|err|pt|pth|ckpt|bin|idx|safetensors|parquet|tar|gz|zst|xz|csv|pkl|dmesg)\b))re");
-  return pattern;
-}
-
-bool is_public_package(std::string_view name) {
-  static const std::set<std::string_view> all{
-      "torch",        "torchvision",   "numpy",    "nccl",     "megatron",        "deepspeed",    "transformers",
-      "vllm",         "sglang",        "triton",   "jax",      "tensorflow",      "apex",         "flash_attn",
-      "accelerate",   "lightning",     "ray",      "datasets", "multiprocessing", "threading.py", "socket.py",
-      "selectors.py", "subprocess.py", "queue.py", "asyncio",  "concurrent",      "python3"};
-  return all.contains(name);
-}
-
-// The part of a path that everybody has: from the package of a public library on, or a place of the
-// system that tells the kind of device. "" when there is none.
-std::string_view public_tail(std::string_view path) {
-  for (const std::string_view system : {"/dev/", "/proc/", "/sys/"}) {
-    if (path.starts_with(system)) return path;
-  }
-  std::string_view rest = path;
-  for (const std::string_view folder : {"site-packages/", "dist-packages/"}) {
-    if (const auto at = path.find(folder); at != std::string_view::npos) rest = path.substr(at + folder.size());
-  }
-  const bool standard = rest.data() != path.data() || !path.starts_with('/');
-  return standard && is_public_package(rest.substr(0, rest.find('/'))) ? rest : std::string_view();
-}
+// Equal texts (operations, groups, states of calls) are many: what became of them is kept, up to here.
+constexpr std::size_t kRemembered = 100'000;
 
 bool is_library(std::string_view path) {
   const auto name = path.substr(path.rfind('/') + 1);
   return name.starts_with("lib") && name.find(".so") != std::string_view::npos;
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+bool has_letters(std::string_view text) {
+  return text.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
+}
+
+// Values of a secret's key that say that there is none, or count something ("new-token: 0").
+bool is_no_secret(std::string_view value) {
+  const auto lower = base::lower(value);
+  for (const std::string_view none : {"none", "null", "true", "false", "<none>", "(none)", "redacted"}) {
+    if (lower == none) return true;
+  }
+  return value.size() < 6 && value.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+bool is_any_host(std::string_view address) {
+  return address == "127.0.0.1" || address == "0.0.0.0" || address == "255.255.255.255";
+}
+
+// "https://docs.nvidia.com/x" names nobody; a name or a question in it might.
+bool is_public_url(std::string_view url) {
+  const auto from = url.find("://") + 3;
+  const auto host = url.substr(from, url.find_first_of("/?#", from) - from);
+  return share::is_public_site(host) && url.find('?') == std::string_view::npos;
 }
 
 class Scrubber {
  public:
+  void learn_file(std::string_view path) {
+    if (path.size() >= 2 &&
+        files_.add(std::string(path), {.kind = "FILE", .name = std::string(path), .spelling = ""})) {
+      file(path);  // numbers follow the order of the report
+    }
+  }
+
   void learn(std::string_view kind, std::string_view name) {
     if (name.size() < 2 || name == "localhost" || base::to_int<std::int64_t>(name)) return;
-    const Known known{std::string(kind), std::string(name)};
-    if (!known_.emplace(std::string(name), known).second) return;
-    placeholder(kind, name);  // numbers follow the order of the report
-    // A host answers to its short name too.
-    if (const auto dot = name.find('.');
-        kind == "NODE" && dot != std::string_view::npos && !base::to_int<int>(name.substr(0, dot))) {
-      known_.emplace(std::string(name.substr(0, dot)), known);
-    }
+    share::KnownName known{.kind = std::string(kind), .name = std::string(name), .spelling = ""};
+    known.any_case = kind == "NODE" && has_digits(name);
+    if (kind == "FUNC" || kind == "PROC" || kind == "MODULE") known.edge = Edge::kIdentifier;
+    if (name.size() <= 3 && !has_digits(name)) known.edge = Edge::kWord;
+    if (!names_.add(std::string(name), known)) return;
+    if (kind == "NODE") learn_short(name, known), learn_family(name);
+    marks_.of(kind, name);
   }
-  // Users are learnt from home folders in any text.
-  void learn_users(std::string_view text) {
-    static const RE2 kHome(R"re(/(?:home|users|Users)/([A-Za-z_][\w.-]*))re");
-    std::string name;
+
+  void learn_from(std::string_view text) {
+    share::find_names(text, [&](std::string_view kind, std::string_view name) { learn(kind, name); });
+  }
+
+  // "gn8" beside a known host "gn7" is one of the same machines.
+  void learn_siblings(std::string_view text) {
+    static const RE2 kNumbered(R"re(\b([A-Za-z][A-Za-z0-9-]*?[A-Za-z-])(\d+))re");
     re2::StringPiece rest(text.data(), text.size());
-    while (RE2::FindAndConsume(&rest, kHome, &name)) {
-      if (name.size() >= 3) learn("USER", name);
+    std::string family, number;
+    while (RE2::FindAndConsume(&rest, kNumbered, &family, &number)) {
+      const bool ends = rest.empty() || !is_letter(rest[0]);
+      if (!ends || !families_.contains(base::lower(family))) continue;
+      if (share::is_plausible_host(family + number, false)) learn("NODE", family + number);
     }
-  }
-  void close() {
-    names_.assign(known_.begin(), known_.end());
-    std::stable_sort(names_.begin(), names_.end(),
-                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   }
 
   void text(std::string& value) {
     if (value.empty()) return;
-    std::erase_if(value, [](char c) { return c == kOpen || c == kClose; });
-    for (const auto& [name, known] : names_) {
-      if (known.kind == "FILE") replace_word(value, name, file(name));
+    if (const auto done = done_.find(value); done != done_.end()) {
+      value = done->second;
+      return;
     }
-    for (const auto& rule : rules()) {
-      outside(value, *rule.pattern, [&](std::string_view found) { return placeholder(rule.kind, found); });
+    std::string before = value;
+    scrub(value);
+    if (done_.size() < kRemembered) done_.emplace(std::move(before), value);
+  }
+
+ private:
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static bool has_digits(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
+
+  // A host answers to its short name too.
+  void learn_short(std::string_view name, const share::KnownName& known) {
+    const auto label = name.substr(0, name.find('.'));
+    if (label.size() < name.size() && share::is_plausible_host(label, true)) names_.add(std::string(label), known);
+  }
+
+  void learn_family(std::string_view name) {
+    const auto label = name.substr(0, name.find_first_of(".["));
+    const auto last = label.find_last_not_of("0123456789");
+    if (last != std::string_view::npos && last > 0 && last + 1 < label.size()) {
+      families_.insert(base::lower(label.substr(0, last + 1)));
     }
-    outside(value, path_pattern(), [&](std::string_view found) { return path(found); });
-    for (const auto& [name, known] : names_) {
-      if (known.kind != "FILE") replace_word(value, name, placeholder(known.kind, known.name));
+  }
+
+  void scrub(std::string& value) {
+    std::erase_if(value, share::is_mark);
+    files_.replace(value, [&](const share::KnownName& known) { return file(known.name); });
+    for (const auto& p : share::patterns_around_names()) {
+      share::replace_matches(value, *p.pattern, [&](std::string_view found) { return shaped(p.kind, found); });
     }
-    std::erase_if(value, [](char c) { return c == kOpen || c == kClose; });
+    share::replace_matches(value, share::path_pattern(), [&](std::string_view found) { return path(found); });
+    names_.replace(value, [&](const share::KnownName& known) { return marks_.of(known.kind, known.name); });
+    for (const auto& p : share::patterns_after_names()) {
+      share::replace_matches(value, *p.pattern, [&](std::string_view found) { return shaped(p.kind, found); });
+    }
+    std::erase_if(value, share::is_mark);
+  }
+
+  std::string shaped(std::string_view kind, std::string_view found) {
+    const bool stays = (kind == "SECRET" && (is_no_secret(found) || found[0] == share::kOpen)) ||
+                       (kind == "ADDR" && is_any_host(found)) || (kind == "NODE" && share::is_public_site(found)) ||
+                       (kind == "URL" && is_public_url(found)) || is_symbol_version(kind, found);
+    return stays ? std::string(found) : marks_.of(kind, found, kind == "PATH" ? share::known_extension(found) : "");
+  }
+  // "memcpy@GLIBC_2.14" is no login.
+  static bool is_symbol_version(std::string_view kind, std::string_view found) {
+    const auto at = found.find('@');
+    return kind == "USER" && at != std::string_view::npos &&
+           (found.substr(at + 1).starts_with("GLIBC") || found.substr(at + 1) == "plt");
   }
 
   // "logs/gn7-rank3.log" -> "FILE-1-rank3.log": the rank and the extension tell the reader what it was.
   std::string file(std::string_view name) {
     static const RE2 kRank(R"re((?i)(?:^|[^a-z])(rank[_-]?\d+))re");
-    std::string rank, out = placeholder("FILE", name);
-    out.pop_back();
-    if (RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), kRank, &rank)) out += "-" + base::lower(rank);
-    return out + extension(name) + kClose;
+    std::string rank;
+    if (RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), kRank, &rank)) rank = "-" + base::lower(rank);
+    return marks_.of("FILE", name, rank + std::string(share::known_extension(name)));
   }
 
- private:
-  static std::string extension(std::string_view path) {
-    const auto name = path.substr(path.rfind('/') + 1);
-    const auto dot = name.rfind('.');
-    if (dot == std::string_view::npos || dot == 0 || name.size() - dot > 8) return "";
-    return std::string(name.substr(dot));
-  }
   std::string path(std::string_view found) {
-    if (found.find_first_not_of("/.~") == std::string_view::npos || is_library(found)) {
-      return is_library(found) ? std::string(found.substr(found.rfind('/') + 1)) : std::string(found);
+    if (is_library(found)) return std::string(found.substr(found.rfind('/') + 1));
+    if (found.find_first_not_of("/.~") == std::string_view::npos) return std::string(found);
+    // "NET/IB/0 /GDRDMA" of NCCL is a mode, not a place.
+    if (found.starts_with('/') && found.find('/', 1) == std::string_view::npos && !has_letters(found)) {
+      return std::string(found);
     }
-    if (const auto tail = public_tail(found); !tail.empty()) return std::string(tail);
-    std::string out = placeholder("PATH", found);
-    out.pop_back();
-    return out + extension(found) + kClose;
-  }
-  std::string placeholder(std::string_view kind, std::string_view name) {
-    auto& number = numbers_[std::string(kind) + '\0' + std::string(name)];
-    if (number == 0) number = ++counts_[std::string(kind)];
-    return fmt::format("{}{}-{}{}", kOpen, kind, number, kClose);
+    if (const auto part = share::public_part(found); !part.empty()) return std::string(part);
+    return marks_.of("PATH", found, share::known_extension(found));
   }
 
-  // Replaces group 1 of every match that lies outside placeholders.
-  template <typename Replace>
-  void outside(std::string& value, const RE2& pattern, Replace replace) {
-    std::string out;
-    std::size_t from = 0;
-    re2::StringPiece groups[2];
-    while (from < value.size() && pattern.Match(value, from, value.size(), RE2::UNANCHORED, groups, 2)) {
-      const auto start = static_cast<std::size_t>(groups[1].data() - value.data());
-      const std::size_t end = start + groups[1].size();
-      const bool touches = value.find(kOpen, start) < end || inside(value, start);
-      if (end == start) break;
-      out.append(value, from, start - from);
-      out += touches ? value.substr(start, end - start) : replace(std::string_view(value).substr(start, end - start));
-      from = end;
-    }
-    if (from < value.size()) out.append(value, from, std::string::npos);
-    value = std::move(out);
-  }
-  static bool inside(std::string_view value, std::size_t at) {
-    const auto open = value.rfind(kOpen, at), close = value.rfind(kClose, at);
-    return open != std::string_view::npos && (close == std::string_view::npos || close < open);
-  }
-  void replace_word(std::string& value, const std::string& name, const std::string& by) {
-    for (auto at = value.find(name); at != std::string::npos; at = value.find(name, at)) {
-      const std::size_t end = at + name.size();
-      const bool word = (at == 0 || !is_word(value[at - 1])) && (end == value.size() || !is_word(value[end]));
-      if (!word || inside(value, at)) {
-        ++at;
-        continue;
-      }
-      value.replace(at, name.size(), by);
-      at += by.size();
-    }
-  }
-
-  struct Known {
-    std::string kind, name;  // name: the full one
-  };
-  std::map<std::string, Known> known_;
-  std::vector<std::pair<std::string, Known>> names_;  // longest first
-  std::map<std::string, int> numbers_, counts_;
+  share::Placeholders marks_;
+  share::NameTable files_, names_;
+  std::unordered_set<std::string> families_;  // of hosts: "gn" of "gn7"
+  std::unordered_map<std::string, std::string> done_;
 };
 
-void learn(Scrubber& s, model::Report& r) {
-  for (const auto& name : r.job.nodes) s.learn("NODE", name);
-  for (const auto& name : r.decision.exclude_nodes) s.learn("NODE", name);
-  for (const auto& name : r.impact.jobs) s.learn("JOB", name);
-  for (const auto& f : r.evidence.files) s.learn("FILE", f.path);
-  for (const auto& f : r.findings) {
-    for (const auto& name : f.exclude_nodes) s.learn("NODE", name);
-    for (const auto& c : f.culprits) {
-      s.learn("NODE", c.node);
-      if (c.kind == model::CulpritKind::kNode) s.learn("NODE", c.name);
-      if (c.kind == model::CulpritKind::kLink && c.peer.find(' ') == std::string::npos) s.learn("NODE", c.peer);
-    }
+// "41 TENSOR_MODEL_PARALLEL_GROUP" and "TENSOR_MODEL_PARALLEL_GROUP 41": the number stays.
+void learn_group(Scrubber& s, std::string_view name) {
+  auto desc = name;
+  if (const auto blank = name.find(' '); blank != std::string_view::npos && base::to_int<int>(name.substr(0, blank))) {
+    desc = name.substr(blank + 1);
+  } else if (const auto last = name.rfind(' ');
+             last != std::string_view::npos && base::to_int<int>(name.substr(last + 1))) {
+    desc = name.substr(0, last);
   }
-  each_text(r, [&](std::string& text) { s.learn_users(text); });
-  // A citation may name a file that the list of files does not hold.
-  const auto sources = [&](const std::vector<model::Citation>& all) {
-    for (const auto& c : all) s.learn("FILE", c.source);
+  const bool anonymous = desc.starts_with("0x") || share::is_ordinary_phrase(desc) || base::to_int<std::int64_t>(desc);
+  if (!anonymous && desc.find_first_of(" ()[]") == std::string_view::npos) s.learn("GROUP", desc);
+}
+
+void learn_culprit(Scrubber& s, const model::Culprit& c) {
+  const auto host = [&](const std::string& name, bool strong) {
+    if (share::is_plausible_host(name, strong)) s.learn("NODE", name);
   };
-  for (const auto& f : r.findings) sources(f.evidence), sources(f.against);
-  for (const auto& x : r.ruled_out) sources(x.evidence);
-  s.close();
+  host(c.node, true);
+  if (c.kind == model::CulpritKind::kNode) host(c.name, false);
+  if (c.kind == model::CulpritKind::kLink) host(c.peer.substr(0, c.peer.find('/')), false);
+  if (c.kind == model::CulpritKind::kGroup) learn_group(s, c.name);
+  const bool word = c.name.find(' ') == std::string::npos && c.name.find('/') == std::string::npos;
+  if (c.kind == model::CulpritKind::kProcess && word && !share::is_common_process(c.name) &&
+      !share::is_ordinary_phrase(c.name)) {
+    s.learn("PROC", c.name);
+  }
+}
+
+void learn_fields(Scrubber& s, const model::Report& r) {
+  const auto host = [&](const std::string& name) {
+    if (share::is_plausible_host(name, true)) s.learn("NODE", name);
+  };
+  for (const auto& name : r.job.nodes) host(name);
+  for (const auto& name : r.decision.exclude_nodes) host(name);
+  for (const auto& name : r.impact.jobs) s.learn("JOB", name);
+  for (const auto& f : r.evidence.files) s.learn_file(f.path);
+  for (const auto& f : r.findings) {
+    for (const auto& name : f.exclude_nodes) host(name);
+    for (const auto& c : f.culprits) learn_culprit(s, c);
+  }
+  for (const auto& g : r.job.groups) learn_group(s, g.name);
+  for (const auto& c : r.calls) learn_group(s, c.group);
+  for (const auto& w : r.waits) learn_group(s, w.group);
+}
+
+template <typename Visit>
+void each_citation(model::Report& r, Visit visit) {
+  for (auto& f : r.findings) {
+    for (auto& c : f.evidence) visit(c);
+    for (auto& c : f.against) visit(c);
+  }
+  for (auto& x : r.ruled_out) {
+    for (auto& c : x.evidence) visit(c);
+  }
+}
+
+void blank_source(std::string& text) {
+  if (text.find('\n') == std::string::npos) return;
+  std::vector<std::string> lines;
+  for (const auto line : base::split(text, '\n')) lines.emplace_back(line);
+  share::blank_source_lines(lines);
+  text.clear();
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
+}
+
+void learn(Scrubber& s, model::Report& r) {
+  learn_fields(s, r);
+  each_text(r, [&](std::string& text) { s.learn_from(text); });
+  each_text(r, [&](std::string& text) { s.learn_siblings(text); });
+  // A citation may name a file that the list of files does not hold.
+  each_citation(r, [&](model::Citation& c) { s.learn_file(c.source); });
 }
 
 }  // namespace
@@ -239,6 +253,10 @@ struct SharedNames::Impl {
 
 SharedNames::SharedNames(model::Report& report) : impl_(std::make_unique<Impl>()) {
   learn(impl_->scrubber, report);
+  each_citation(report, [](model::Citation& c) {
+    blank_source(c.text);
+    share::blank_source_lines(c.context);
+  });
   const std::string version = report.tool_version;  // ours, and shaped like an address
   each_text(report, [&](std::string& text) { impl_->scrubber.text(text); });
   report.tool_version = version;
@@ -247,6 +265,8 @@ SharedNames::~SharedNames() = default;
 SharedNames::SharedNames(SharedNames&&) noexcept = default;
 
 std::string SharedNames::scrub(std::string_view text) {
+  impl_->scrubber.learn_from(text);
+  impl_->scrubber.learn_siblings(text);
   std::string out(text);
   impl_->scrubber.text(out);
   return out;

@@ -65,7 +65,7 @@ TEST(Share, the_diagnosis_stays) {
   EXPECT_EQ(scrubbed(text), text);
   EXPECT_EQ(scrubbed("File \"/opt/env/lib/python3.10/site-packages/torch/distributed/c10d.py\", line 7"),
             "File \"torch/distributed/c10d.py\", line 7");
-  EXPECT_EQ(scrubbed("/usr/local/cuda/lib64/libcudart.so.12 in gn70"), "libcudart.so.12 in gn70");
+  EXPECT_EQ(scrubbed("/usr/local/cuda/lib64/libcudart.so.12 in gn7x"), "libcudart.so.12 in gn7x");
   EXPECT_EQ(scrubbed("read (mylib/dataset.py:88)"), "read (PATH-1.py:88)");
   EXPECT_EQ(scrubbed("/dev/nvidia3 is busy"), "/dev/nvidia3 is busy");
 }
@@ -81,6 +81,45 @@ TEST(Share, a_report_keeps_ranks_and_links_between_its_parts) {
   EXPECT_THAT(root.evidence[0].source, AllOf(HasSubstr("FILE-"), HasSubstr("rank7"), HasSubstr(".txt")));
   EXPECT_EQ(report.waits[0].op, "all_reduce");
   EXPECT_EQ(report.tool_version, "0.1.0");
+}
+
+TEST(Share, names_are_known_from_what_stands_around_them) {
+  EXPECT_EQ(scrubbed("SLURM_JOB_USER=carol; (uid carol); carol_x"), "SLURM_JOB_USER=USER-1; (uid USER-1); USER-1_x");
+  EXPECT_EQ(scrubbed("--job-name nightjar, later nightjar-2"), "--job-name JOB-1, later JOB-1-2");
+  EXPECT_EQ(scrubbed("Xid 79, pid=1, name=zephyr_x; zephyr_x ended"), "Xid 79, pid=1, name=PROC-1; PROC-1 ended");
+  EXPECT_EQ(scrubbed("--model quokka/Bird-7B from quokka"), "--model MODEL-1 from MODEL-2");
+  EXPECT_EQ(scrubbed("host saturn is down; saturn_dmesg"), "host NODE-3 is down; NODE-3_dmesg");
+  EXPECT_EQ(scrubbed("SLURM_JOB_NODELIST=kw[08-09]; kw09 and kw11"), "SLURM_JOB_NODELIST=NODE-3; NODE-5 and NODE-6");
+  EXPECT_EQ(scrubbed("ip-10-1-2-3, x_10.9.8.7_y, 10_9_8_7"), "NODE-3, x_ADDR-1_y, ADDR-2");
+  EXPECT_EQ(scrubbed("https://bob:pw@h.x/y?token=abcdef of bob"), "URL-1 of USER-1");
+  EXPECT_EQ(scrubbed(R"(C:\Users\A B\x.yaml and \\srv\d\y.txt)"), "PATH-1.yaml and PATH-2.txt");
+  EXPECT_EQ(scrubbed("secret-9: reachable"), "NODE-3: reachable");
+  EXPECT_EQ(scrubbed("gn8 is like gn7"), "NODE-3 is like NODE-1");
+}
+
+TEST(Share, functions_of_private_code_are_names_and_those_of_frameworks_are_not) {
+  EXPECT_EQ(scrubbed("bird_loss (x/y.py:3) calls all_gather (torch/distributed/c10d.py:2)"),
+            "FUNC-1 (PATH-1.py:3) calls all_gather (torch/distributed/c10d.py:2)");
+  EXPECT_EQ(scrubbed("File \"a.py\", line 3, in bird_loss"), "File \"PATH-1.py\", line 3, in FUNC-1");
+  model::Report r;
+  r.findings.emplace_back().evidence.emplace_back().context = {
+      "[rank1]:   File \"a.py\", line 3, in f", "[rank1]:     bird = 1",
+      "[rank1]:   File \"/x/site-packages/torch/a.py\", line 3, in g", "[rank1]:     work.wait()"};
+  scrub(r);
+  EXPECT_THAT(r.findings[0].evidence[0].context,
+              ::testing::ElementsAre("[rank1]:   File \"PATH-1.py\", line 3, in f", "[rank1]:     ...",
+                                     "[rank1]:   File \"torch/a.py\", line 3, in g", "[rank1]:     work.wait()"));
+}
+
+TEST(Share, words_of_the_trade_are_no_names) {
+  for (const std::string text :
+       {"#new-token: 0, max_num_batched_tokens=2048, tokenizer: building", "secret service: not reachable",
+        "host memory is low", "node failure on the host; user code raised RuntimeError: x",
+        "NVIDIA driver; memlock; nvidia-nvswitch2: SXid", "NET/IB/0 /GDRDMA at ProcessGroupNCCL.cpp:616]",
+        "41 TENSOR_MODEL_PARALLEL_GROUP", "<x>2</x>", "127.0.0.1", "memcpy@GLIBC_2.14 and nvidia.com/gpu",
+        "name=python3, pid=7", "see https://docs.nvidia.com/deploy/xid-errors/"}) {
+    EXPECT_EQ(scrubbed(text), text);
+  }
 }
 
 TEST(Share, is_stable) {
