@@ -239,8 +239,13 @@ void blank_source(std::string& text) {
 
 void learn(Scrubber& s, model::Report& r) {
   learn_fields(s, r);
-  each_text(r, [&](std::string& text) { s.learn_from(text); });
-  each_text(r, [&](std::string& text) { s.learn_siblings(text); });
+  std::unordered_set<std::string> distinct;
+  each_text(r, [&](std::string& text) {
+    if (distinct.insert(text).second) s.learn_from(text);
+  });
+  each_text(r, [&](std::string& text) {
+    if (distinct.erase(text) > 0) s.learn_siblings(text);
+  });
   // A citation may name a file that the list of files does not hold.
   each_citation(r, [&](model::Citation& c) { s.learn_file(c.source); });
 }
