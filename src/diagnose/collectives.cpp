@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "diagnose/collectives.h"
+#include "diagnose/device_order.h"
 #include "diagnose/divergence.h"
 #include "diagnose/places.h"
 #include "hang/waits.h"
@@ -97,10 +98,22 @@ class CollectiveDiagnosis {
     out_.findings.push_back(std::move(f));
   }
 
-  void explain_origins() {
-    const bool any_certain = std::any_of(waits_.origins.begin(), waits_.origins.end(), [](const Origin& o) {
+  bool decided() const {
+    return std::any_of(waits_.origins.begin(), waits_.origins.end(), [](const Origin& o) {
       return o.certain && o.kind != OriginKind::kStall && o.kind != OriginKind::kSilent;
     });
+  }
+
+  void explain_crossings() {
+    std::size_t told = 0;
+    for (const auto& crossing : hang::find_device_crossings(calls_)) {
+      if (told++ < kMaxFindings) out_.findings.push_back(device_order_finding(context_, calls_, crossing));
+    }
+  }
+
+  void explain_origins() {
+    const bool any_certain = decided();
+    if (!any_certain && divergences_ == 0) explain_crossings();
     for (const auto& o : joined_origins()) {
       if (o.kind == OriginKind::kSilent && any_certain) {
         out_.gaps.push_back(

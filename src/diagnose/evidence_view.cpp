@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/evidence_view.h"
 
+#include "diagnose/experiment_metrics.h"
+
 #include <algorithm>
 #include <set>
 
@@ -27,7 +29,8 @@ int judge(const model::Rules& rules, std::string_view outcome) {
   const auto table = rules.tables.find("outcomes.csv");
   if (table == rules.tables.end()) return -1;
   for (const auto& row : table->second.rows) {
-    if (row.size() == 2 && re2::RE2::PartialMatch(piece(outcome), re2::RE2("(?i)" + row[1], re2::RE2::Quiet)))
+    if (row.size() == 2 && (row[0] == "good" || row[0] == "bad") &&
+        re2::RE2::PartialMatch(piece(outcome), re2::RE2("(?i)" + row[1], re2::RE2::Quiet)))
       return row[0] == "good" ? 1 : 0;
   }
   return -1;
@@ -112,6 +115,7 @@ std::vector<model::Citation> EvidenceView::lines(std::string_view pattern, std::
 }
 
 void EvidenceView::read_experiments() {
+  std::vector<Experiment> open;  // whose words say neither good nor bad
   for (const auto& f : context_.evidence.facts) {
     const auto key = text(f.key);
     if (!key.starts_with("kv.") && key != "note") continue;
@@ -119,9 +123,10 @@ void EvidenceView::read_experiments() {
     const auto condition = key == "note" ? text(f.text) : text(f.subject);
     const auto outcome = key == "note" ? text(f.text) : text(f.value);
     const int verdict = judge(context_.rules, outcome);
-    if (verdict >= 0)
-      experiments_.push_back({std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")});
+    Experiment e{std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")};
+    (verdict >= 0 ? experiments_ : open).push_back(std::move(e));
   }
+  for (auto& e : judge_by_metric(context_.rules, std::move(open))) experiments_.push_back(std::move(e));
   for (const auto& table : tables_) table_experiments(table);
 }
 

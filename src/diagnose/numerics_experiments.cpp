@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What A/B runs say of numeric faults: which change of the software makes the symptom go away
 // (rules/experiments.csv). An experiment is the strongest evidence that a description can hold.
+#include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -20,7 +22,8 @@ struct Knob {
   model::Owner owner;
   const char* meaning;  // completes "with X the symptom is gone: ..."
   const char* action;
-  const char* needed;  // pattern that must stand somewhere in the evidence; "" none
+  const char* needed;   // pattern that must stand somewhere in the evidence; "" none
+  const char* refuted;  // pattern that must not; "" none
 };
 
 constexpr Knob kKnobs[] = {
@@ -28,21 +31,21 @@ constexpr Knob kKnobs[] = {
      "communication and computation race for the same buffer when they overlap",
      "Turn the overlap off until the missing stream synchronisation is fixed (wait for the collective before "
      "its buffer is reused); report it with the A/B",
-     ""},
+     "", ""},
     {"kv_scale_ignored", model::VerdictKind::kAccuracy, model::Owner::kFramework,
      "the scales of the quantised KV cache are not applied",
      "Use a 16-bit KV cache, or load a checkpoint with k_scale and v_scale and check that the engine applies "
      "them",
-     "kv"},
+     "kv", R"((k|v|kv)_scales?\s*[=:]\s*(0\.\d|[2-9])|loaded.{0,24}\bscal)"},
     {"kernel_numerics", model::VerdictKind::kNumeric, model::Owner::kFramework,
      "the other kernel computes wrong values",
      "Use the kernel that is right, compare both against a float32 reference by layer and shape, and report "
      "the difference",
-     ""},
+     "", ""},
     {"mask_overflow", model::VerdictKind::kNumeric, model::Owner::kUserCode, "masking or softmax overflows the format",
      "Compute scores and softmax in float32, mask with finfo(dtype).min or a boolean mask, and never add two "
      "large negative masks",
-     "mask|softmax|padd"},
+     "mask|softmax|padd", ""},
 };
 
 bool matches(const model::Rules& rules, std::string_view cause, const Experiment& e) {
@@ -57,7 +60,7 @@ bool matches(const model::Rules& rules, std::string_view cause, const Experiment
 }
 
 void knob(const EvidenceView& view, const Knob& k, Output& out) {
-  if (*k.needed && !view.says(k.needed)) return;
+  if ((*k.needed && !view.says(k.needed)) || (*k.refuted && view.says(k.refuted))) return;
   const Experiment* cured = nullptr;
   const Experiment* control = nullptr;  // the same kind of run, still bad: the A of the A/B
   for (const auto& e : view.experiments()) {
@@ -74,20 +77,39 @@ void knob(const EvidenceView& view, const Knob& k, Output& out) {
   if (control) f.evidence.push_back(control->citation);
   append(f.evidence,
          view.lines("first (nan|inf|bad)|overlap|kv[-_]?cache[-_]?dtype|attn|mask", "settings and symptom", 3));
-  add_named(f, model::CulpritKind::kConfig, cured->condition);
+  add_named(f, model::CulpritKind::kConfig, control ? control->condition : cured->condition);
   add_action(f, k.action);
   if (!control) f.needs.push_back("turn the change back: the symptom must return");
   f.explains_causes = {"gpu_hw_sdc", "loss_divergence_config"};
   out.findings.push_back(std::move(f));
 }
 
-// "0.9.1: good", "0.9.2: garbage": the newer version brought it.
-void version_step(const EvidenceView& view, Output& out) {
+using Version = std::tuple<int, int, int>;
+using Run = std::pair<Version, const Experiment*>;
+struct VersionStep {
+  const Experiment* good = nullptr;
+  const Experiment* bad = nullptr;
+};
+// The first bad version that has a good one below it or above it, and the nearest good one on that side.
+VersionStep version_step(std::vector<Run> runs) {
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  const Run* last = nullptr;  // of the side looked for first
+  for (const auto& run : runs) {
+    if (run.second->good) last = &run;
+    else if (last && last->first < run.first) return {last->second, run.second};
+  }
+  last = nullptr;  // fixed in a newer version
+  for (const auto& run : runs) {
+    if (!run.second->good) last = &run;
+    else if (last && last->first < run.first) return {run.second, last->second};
+  }
+  return {};
+}
+
+// "0.9.1: good", "0.9.2: garbage": one of the versions brought it.
+void version_regression(const EvidenceView& view, Output& out) {
   static const re2::RE2 version(R"((\d+)\.(\d+)(?:\.(\d+))?)");
-  using Version = std::tuple<int, int, int>;
-  const Experiment* best_good = nullptr;
-  const Experiment* first_bad = nullptr;
-  Version good{-1, 0, 0}, bad{1 << 20, 0, 0};
+  std::vector<std::pair<Version, const Experiment*>> runs;
   for (const auto& e : view.experiments()) {
     int a = 0, b = 0, c = 0;
     std::string patch;
@@ -101,10 +123,13 @@ void version_step(const EvidenceView& view, Output& out) {
     if (re2::RE2::PartialMatch(condition, "-generic|\\.el\\d|linux|uname|driver|firmware")) continue;
     c = base::to_int<int>(patch).value_or(0);
     const Version v{a, b, c};
-    if (e.good && v > good) good = v, best_good = &e;
-    if (!e.good && v < bad) bad = v, first_bad = &e;
+    runs.emplace_back(v, &e);
   }
-  if (!best_good || !first_bad || good == bad) return;
+  // The step from the last good version to the first bad one; the bad one may be good under another condition.
+  const auto step = version_step(std::move(runs));
+  if (!step.good || !step.bad) return;
+  const auto* best_good = step.good;
+  const auto* first_bad = step.bad;
   const bool quantised = view.says("quanti|fp8|int4|int8|gptq|awq|marlin|w4a16|w8a8|nvfp4|mxfp4|bits");
   auto f = make_finding(
       {quantised ? "quant_kernel_regression" : "kernel_numerics", model::VerdictKind::kAccuracy,
@@ -172,7 +197,7 @@ void divergence(const EvidenceView& view, Output& out) {
 
 void diagnose_numeric_experiments(const EvidenceView& view, Output& out) {
   for (const auto& k : kKnobs) knob(view, k, out);
-  version_step(view, out);
+  version_regression(view, out);
   damaged_weights(view, out);
   divergence(view, out);
 }

@@ -126,6 +126,10 @@ void kv_range(const EvidenceView& view, const TableView& t, Output& out) {
   f.evidence = {view.cite(t, worst_row, "beyond the range of the format")};
   append(f.evidence,
          view.lines("kv[-_ ]?cache[-_ ]?dtype|k_scale|v_scale|scaling factor", "KV cache settings and scales", 3));
+  if (const auto* ab = good_with(view, "kv[-_ ]?cache[-_ ]?dtype\\W*(auto|bf16|bfloat16|fp16|half)")) {
+    f.evidence.push_back(ab->citation);
+    f.confidence += 0.1;
+  }
   add_named(f, model::CulpritKind::kConfig, "fp8 KV cache, " + layer_name(t, worst_row));
   add_action(f,
              unscaled ? "Load or calibrate the KV scales (a checkpoint with k_scale and v_scale), or use a "

@@ -192,6 +192,7 @@ class Builder {
     c.created_ns = created_of(d, e);
     c.order = e.record_id >= 0 ? e.record_id : static_cast<std::int64_t>(i);
     c.at = {d.file, model::PosKind::kRecord, i - d.first_entry};
+    c.started = e.state == model::OpState::kStarted;
     set_peer(c, ev_.text(e.op));
     calls.pending.push_back(c);
   }

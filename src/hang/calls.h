@@ -29,7 +29,7 @@ struct Call {
   bool p2p = false;
   bool send = false;
   bool retired = false;  // timed out
-  bool started = false;  // the counters say that the device has started it
+  bool started = false;  // its start event or the counters say that the device has started it
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
   model::SourceRef at;
