@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "evidence/decompress.h"
+#include "evidence/encoding.h"
 #include "evidence/tar.h"
 
 namespace holter::evidence {
@@ -105,6 +106,11 @@ void Ingest::read_content(model::FileId id, BoundedStream& input, Depth depth, m
   const auto head = input.head();
   if (detect_compression(head) != Compression::kNone) return read_compressed(id, input, depth, out);
   if (is_tar_header(head)) return read_tar(id, input, depth, out);
+  if (const auto encoding = detect_encoding(head); encoding != Encoding::kBytes) {
+    const auto text = as_utf8(encoding, input);
+    BoundedStream content(*text, budget_);
+    return read_format(id, content, out);
+  }
   read_format(id, input, out);
 }
 
@@ -200,6 +206,7 @@ void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence
   int confidence = 0;
   if (is_document(file.path)) {
     file.note = "a document or source code: error texts in it are quotations";
+    file.passed_over = true;
     return close_books(out, id, input.trouble());
   }
   for (const auto& reader : readers_) {
@@ -209,7 +216,7 @@ void Ingest::read_format(model::FileId id, BoundedStream& input, model::Evidence
   }
   if (!best) {
     file.note = head.empty() ? "empty" : describe_unknown(head);
-    if (head.empty()) file.bytes = 0;
+    if (head.empty()) file.bytes = 0, file.passed_over = true;
     return close_books(out, id, input.trouble());
   }
   file.format = best->name();

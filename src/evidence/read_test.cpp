@@ -55,6 +55,18 @@ const model::SourceFile& file(const model::Evidence& ev, std::string_view path) 
   return kNone;
 }
 
+TEST(Read, utf_16_is_read_as_text_in_archives_too) {
+  ScratchFolder dir;
+  std::string wide = "\xFF\xFE";
+  for (const char c : std::string("a line of text\n")) wide += c, wide += '\0';
+  dir.write("wide.log", wide);
+  dir.write("wide.tar", tar_entry("in.log.gz", gzip(wide)) + tar_end());
+  const auto ev = read_ok({dir.path()});
+  EXPECT_EQ(content_of(ev, "wide.log"), "a line of text\n");
+  EXPECT_EQ(content_of(ev, "wide.tar!in.log.gz"), "a line of text\n");
+  EXPECT_EQ(file(ev, "wide.log").status, model::FileStatus::kRead);
+}
+
 TEST(Read, files_compression_and_archives) {
   ScratchFolder dir;
   dir.write("a.log", "plain");

@@ -33,6 +33,7 @@ struct SourceFile {
   std::string version;  // of the format, when it says so
   FileStatus status = FileStatus::kUnread;
   std::string note;                             // why it is unread or partial, for people
+  bool passed_over = false;                     // unread because it cannot be evidence: a document, an empty file
   std::uint64_t bytes = 0;                      // after decompression
   std::int64_t modified_ns = 0;                 // file time; 0 unknown
   std::map<std::string, std::uint64_t> counts;  // what was found: "entries", "lines", "events"
