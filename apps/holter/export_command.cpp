@@ -21,15 +21,14 @@ report::Exported write(std::string_view format, const report::ExportInput& input
   return format == "speedscope" ? report::to_speedscope(input, sink) : report::to_folded(input, sink);
 }
 
-// A trace of log lines alone is written too, but is hardly what was asked for.
 bool holds_it(std::string_view format, const report::Exported& done) {
   return format == "perfetto" ? done.calls > 0 : done.stacks > 0;
 }
 
 int nothing_for(std::string_view format, const report::Exported& done) {
   if (format == "perfetto") {
-    log::error("no collectives with times in this input{}",
-               done.marks > 0 ? "; the trace holds lines of logs only" : "; nothing is written");
+    log::error("no collectives with times in this input{}; nothing is written",
+               done.marks > 0 ? ", only lines of logs" : "");
     log::hint("give the Flight Recorder dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE, TORCH_NCCL_DUMP_ON_TIMEOUT)");
   } else {
     log::error("no stacks in this input; nothing is written");
@@ -68,7 +67,7 @@ Command export_command() {
       "groups, calls without an end marked, watchdog and kernel lines as instants. speedscope: the stacks of each rank "
       "or process, and all ranks merged, for speedscope.app. folded: the merged stacks as lines for flamegraph.pl or "
       "inferno, counted in ranks.\n\n"
-      "Exit status 3: the input holds no calls or no stacks.";
+      "Exit status 3: the input holds no calls or no stacks; nothing is written then.";
   spec.positional = input_paths();
   spec.flags = {
       {.name = "to",

@@ -50,8 +50,8 @@ class Trace {
     find_pending();
     find_processes();
     find_marks();
+    if (counts_.calls == 0) return counts_;  // lines of logs alone are no trace
     find_origin();
-    if (counts_.calls + counts_.marks == 0) return counts_;
     flows_ = find_flows(ev_, calls_);
     out_.object([&] {
       out_.field("displayTimeUnit", std::string_view("ms"));
