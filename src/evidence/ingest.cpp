@@ -60,7 +60,11 @@ void close_books(model::Evidence& out, model::FileId id, std::string_view troubl
   add_problem(out, id, std::string(trouble));
 }
 
-void apply_hint(const NameHint& hint, model::SourceFile& file, model::Evidence& out) {
+// `id` is the place that the file will have.
+void apply_hint(const NameHint& hint, model::SourceFile& file, model::FileId id, model::Evidence& out) {
+  if (hint.impossible_rank) {
+    out.add_problem({id, model::PosKind::kNone, 0}, "the name gives a rank that no job has; it is not used");
+  }
   if (hint.rank >= 0) file.name_rank = model::GlobalRank{hint.rank};
   if (!hint.node.empty()) file.name_node = out.intern(hint.node);
   if (hint.attempt >= 0) file.name_attempt = hint.attempt;
@@ -70,12 +74,12 @@ void apply_hint(const NameHint& hint, model::SourceFile& file, model::Evidence& 
 
 void Ingest::read(const Input& input, const NameHint& hint, model::Evidence& out) {
   model::SourceFile file;
-  apply_hint(hint, file, out);
+  const auto id = static_cast<model::FileId>(out.files.size());
+  apply_hint(hint, file, id, out);
   file.path = input.shown;
   file.bytes = input.bytes;
   file.modified_ns = input.modified_ns;
   file.note = input.unread;
-  const auto id = static_cast<model::FileId>(out.files.size());
   std::uint64_t bytes = 0;
   std::string why;
   const base::Fd fd = input.unread.empty() ? opener_.open(input, bytes, why) : base::Fd();
@@ -170,7 +174,7 @@ model::SourceFile Ingest::member_file(model::FileId archive, const std::string& 
   file.name_node = outer.name_node;
   file.name_attempt = outer.name_attempt;
   const std::string shown = base::printable(name);
-  apply_hint(hint_of(shown), file, out);
+  apply_hint(hint_of(shown), file, static_cast<model::FileId>(out.files.size()), out);
   file.path = outer.path + "!" + shown;
   return file;
 }

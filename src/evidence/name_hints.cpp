@@ -106,6 +106,12 @@ std::int32_t rank_in(std::string_view part) {
   return -1;
 }
 
+// Eight digits may be a date ("rank_20260101").
+bool names_impossible_rank(std::string_view part) {
+  static const RE2 kRank(R"((?:^|[^a-z])(?:global[_-]?)?rank[_.=-]?(\d{7}|\d{9,})(?:\D|$))");
+  return RE2::PartialMatch(re2::StringPiece(part.data(), part.size()), kRank);
+}
+
 std::int32_t attempt_in(std::string_view part) {
   static const RE2 kAttempt(R"((?:^|[^a-z])(?:attempt|restart(?:_count)?|retry)[_.=-]?(\d{1,4})(?:\D|$))");
   std::string digits;
@@ -316,6 +322,7 @@ NameHint hint_of(std::string_view path) {
   const bool host_first = rank_after_host(parts.back(), hint);
   for (std::size_t i = parts.size(); i-- > 0;) {
     if (hint.rank < 0) hint.rank = rank_in(parts[i]);
+    hint.impossible_rank = hint.impossible_rank || names_impossible_rank(parts[i]);
     if (hint.attempt < 0) hint.attempt = attempt_in(parts[i]);
   }
   if (!host_first || hint.node.empty()) hint.node = node_in(parts);

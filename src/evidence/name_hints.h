@@ -15,6 +15,7 @@ struct NameHint {
   std::int32_t rank = -1;        // of the job
   std::int32_t local_rank = -1;  // on its node: torchrun's log folders
   std::int32_t attempt = -1;
+  bool impossible_rank = false;  // "rank_99999999999": the name gives a number that no job has
   std::string node;
   std::string place;  // folder above torchrun's attempt folder: one for each node
 };

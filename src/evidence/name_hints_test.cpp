@@ -65,6 +65,16 @@ TEST(NameHints, nodes) {
   for (const auto& [path, node] : cases) EXPECT_EQ(hint_of(path).node, node) << path;
 }
 
+TEST(NameHints, ranks_that_no_job_has_are_none) {
+  for (const auto* path : {"nccl_trace_rank_99999999999999999999", "rank4000000000.log", "a/rank_1234567/x.log"}) {
+    EXPECT_TRUE(hint_of(path).impossible_rank) << path;
+    EXPECT_EQ(hint_of(path).rank, -1) << path;
+  }
+  for (const auto* path : {"rank_16383.log", "rank_20260101.log", "frank_1234567.log", "rank3_1234567.log"}) {
+    EXPECT_FALSE(hint_of(path).impossible_rank) << path;
+  }
+}
+
 TEST(NameHints, attempts) {
   EXPECT_EQ(hint_of("node2_worker_attempt1.log").attempt, 1);
   EXPECT_EQ(hint_of("logs/restart_2/rank0.log").attempt, 2);
