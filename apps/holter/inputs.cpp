@@ -44,6 +44,17 @@ bool anything_read(const model::Evidence& evidence) {
                      [](const auto& f) { return f.status != model::FileStatus::kUnread; });
 }
 
+// Each file with its reason, up to a screen of them.
+void say_why_unread(const model::Evidence& evidence) {
+  static constexpr std::size_t kShown = 12;
+  std::size_t shown = 0;
+  for (const auto& file : evidence.files) {
+    if (file.status != model::FileStatus::kUnread || ++shown > kShown) continue;
+    log::error("{}: {}", file.path, file.note.empty() ? "not read" : file.note);
+  }
+  if (shown > kShown) log::error("and {} more", shown - kShown);
+}
+
 int no_input(std::string_view why) {
   log::error("{}", why);
   log::hint("give files, folders or archives of a job: Flight Recorder dumps, logs, stacks, dmesg, nvidia-smi -q");
@@ -112,7 +123,10 @@ int read_material(const flags::Parsed& parsed, Material& out) {
   if (const auto ready = out.inputs.prepare(parsed.arguments()); !ready) return no_input(ready.error().to_string());
   auto evidence = read_evidence(out.inputs.paths(), out.rules, parsed);
   if (!evidence) return no_input(evidence.error().to_string());
-  if (!anything_read(*evidence)) return no_input("nothing there could be read");
+  if (!anything_read(*evidence)) {
+    say_why_unread(*evidence);
+    return no_input("nothing there could be read");
+  }
   out.evidence = std::move(*evidence);
   return kOk;
 }

@@ -97,6 +97,38 @@ std::string rest_text(const model::Report& r) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+std::string named(const model::SourceFile& f) {
+  return f.path.substr(f.path.rfind('/') + 1) + (f.note.empty() ? "" : " (" + f.note + ")");
+}
+
+// "2 of 9 files could not be read: x.bin (...), ...; 1 only in part: rank3"; "" when all was read.
+std::string unread_text(const model::Report& r) {
+  std::size_t unread = 0, partial = 0;
+  const model::SourceFile *first_unread = nullptr, *first_partial = nullptr;
+  for (const auto& f : r.evidence.files) {
+    if (f.status == model::FileStatus::kUnread && !f.passed_over) {
+      ++unread, first_unread = first_unread ? first_unread : &f;
+    } else if (f.status == model::FileStatus::kPartial) {
+      ++partial, first_partial = first_partial ? first_partial : &f;
+    }
+  }
+  if (unread + partial == 0) return "";
+  std::string out = fmt::format("{} of {} could not be read", unread > 0 ? unread : partial,
+                                count_noun(r.evidence.files.size(), "file", "files"));
+  if (unread == 0) out += " in full";
+  out += ": " + named(unread > 0 ? *first_unread : *first_partial);
+  if ((unread > 0 ? unread : partial) > 1) out += ", ...";
+  if (unread > 0 && partial > 0) out += fmt::format("; {} only in part: {}", partial, named(*first_partial));
+  return out;
+}
+
+// One line, whose end "see --full" stays.
+void add_unread(Lines& out, const std::string& text, const TextOptions& options) {
+  if (text.empty()) return;
+  const std::string_view end = options.full ? "" : "; see --full";
+  out.add("", fit(one_line(text), out.width() - end.size()) + std::string(end), Tone::kMuted, 1);
+}
+
 Lines first_screen(const model::Report& r, const TextOptions& options) {
   const auto width = static_cast<std::size_t>(std::clamp(options.width, 40, 400));
   Lines out(options.colour, width);
@@ -114,9 +146,11 @@ Lines first_screen(const model::Report& r, const TextOptions& options) {
       body.add("  ", r.evidence.gaps[i], Tone::kPlain, 2);
   }
   const std::string rest = rest_text(r);
+  const std::string unread = unread_text(r);
   const std::size_t tail = rest.empty() || options.full ? 0 : 1;
-  body.truncate(kScreenLines - out.count() - tail);
+  body.truncate(kScreenLines - out.count() - tail - (unread.empty() ? 0 : 1));
   out.append(body);
+  add_unread(out, unread, options);
   if (tail > 0) out.add("", rest + (out.count() + 1 < kScreenLines ? " (--full shows them)" : ""), Tone::kMuted, 1);
   return out;
 }

@@ -117,6 +117,7 @@ class Full {
     std::string line = f.path + ": " + (f.format.empty() ? "" : f.format + (f.version.empty() ? "" : " " + f.version));
     if (const std::string status = kStatus[static_cast<std::size_t>(f.status)]; !status.empty())
       line += (f.format.empty() ? "" : ", ") + status;
+    if (f.status != model::FileStatus::kRead && !f.note.empty()) line += " (" + f.note + ")";
     for (const auto& [what, n] : f.counts) line += fmt::format(", {} {}", count_text(n), what);
     out_.add("  ", line);
   }
