@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <unordered_map>
 
 #include "base/strings.h"
 #include "hang/call_notes.h"
@@ -60,12 +61,15 @@ class Builder {
     out_.groups.push_back(
         {std::string(name), std::string(desc), ev_.rank_lists[static_cast<std::uint32_t>(ranks)], {}, false});
     index_.emplace(key, id);
+    named_[std::string(name)].push_back(id);
+    if (desc != name) named_[std::string(desc)].push_back(id);
     return id;
   }
   // A group named without its members: the only known group that fits, else a new one.
   std::uint32_t group_by_name(std::string_view name, std::string_view desc) {
     std::vector<std::uint32_t> fits;
-    for (std::uint32_t g = 0; g < out_.groups.size(); ++g) {
+    for (const auto g : named_[std::string(name.empty() ? desc : name)]) {
+      if (fits.size() > 1) break;
       const auto& known = out_.groups[g];
       const bool same_name = !name.empty() && (known.name == name || known.desc == name);
       const bool same_desc = !desc.empty() && (known.desc == desc || known.name == desc);
@@ -334,6 +338,7 @@ class Builder {
   const Job& job_;
   CallState out_;
   std::map<std::tuple<std::uint32_t, std::string, std::string>, std::uint32_t> index_;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> named_;  // groups by name and by description
 };
 
 }  // namespace

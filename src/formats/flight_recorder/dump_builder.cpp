@@ -87,8 +87,20 @@ void DumpBuilder::read_groups(const Value& config) {
     } else {
       group.ranks = as_rank_list(v, stack_, out_);
     }
+    bound_members(group);
     dump_.groups.push_back(group);
   }
+}
+
+// A list that the file holds once may be named by many groups, each of which costs its length later.
+void DumpBuilder::bound_members(model::FrGroup& group) {
+  const auto size = out_.rank_lists[static_cast<std::uint32_t>(group.ranks)].size();
+  if (size <= members_left_) {
+    members_left_ -= size;
+    return;
+  }
+  group.ranks = model::RankListId::kNone;
+  out_.add_problem(record(context_, dump_.groups.size()), "the groups of the dump have too many members together");
 }
 
 void DumpBuilder::read_statuses(const Value& status) {

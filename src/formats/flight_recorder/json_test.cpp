@@ -36,6 +36,19 @@ model::Evidence read(std::string_view data, std::size_t chunk = 64 * 1024) {
   return ev;
 }
 
+TEST(Json, members_of_all_groups_together_are_bounded) {
+  std::string ranks = "0", groups;
+  for (int i = 1; i < 200'000; ++i) ranks += ", " + std::to_string(i);
+  for (int i = 0; i < 41; ++i)
+    groups += (i ? ", \"" : "\"") + std::to_string(i) + R"(": {"ranks": "[)" + ranks + "]\"}";
+  const auto ev = read(R"({"version": "2.10", "pg_config": {)" + groups + R"(}, "entries": []})");
+  ASSERT_EQ(ev.dumps.at(0).groups.size(), 41U);
+  EXPECT_NE(ev.dumps[0].groups[39].ranks, model::RankListId::kNone);
+  EXPECT_EQ(ev.dumps[0].groups[40].ranks, model::RankListId::kNone);
+  ASSERT_EQ(ev.problems.size(), 1U);
+  EXPECT_THAT(ev.problems[0].what, HasSubstr("too many members"));
+}
+
 TEST(Json, all_fields_arrive) {
   const auto ev = read(kDump, 5);
   EXPECT_TRUE(ev.problems.empty());
