@@ -62,6 +62,31 @@ class Unread(Case):
         self.assertEqual(len(said), 2, report["evidence"]["problems"])
 
 
+class TwoJobs(Case):
+    def dumps(self, folder, world, ranks, **options):
+        (self.log.parent / folder).mkdir(exist_ok=True)
+        for rank in ranks:
+            (self.log.parent / folder / f"nccl_trace_rank_{rank}").write_bytes(dump(rank, world, 3 + rank % 2, **options))
+
+    def test_dumps_of_two_jobs_are_called_so_and_lead_to_no_verdict(self):
+        self.log.unlink()
+        self.dumps("blue", 4, range(4))
+        self.dumps("green", 8, range(8))
+        report = json.loads(holter("diagnose", self.log.parent, "--json").stdout)
+        self.assertIn("of 2 jobs", report["evidence"]["gaps"][0])
+        for folder in ("of 4 ranks in blue/nccl_trace_rank_* (4 files)", "of 8 ranks in green/nccl_trace_rank_* (8 files)"):
+            self.assertIn(folder, report["evidence"]["gaps"][0])
+        self.assertEqual(report["verdict"]["certainty"], "inconclusive")
+        self.assertIn(b"of 2 jobs", holter("diagnose", self.log.parent).stdout)
+
+    def test_attempts_and_repeated_dumps_are_one_job(self):
+        self.log.unlink()
+        self.dumps("attempt_0", 8, range(8))
+        self.dumps("attempt_1", 4, range(4))
+        report = json.loads(holter("diagnose", self.log.parent, "--json").stdout)
+        self.assertEqual([g for g in report["evidence"].get("gaps", []) if "jobs" in g], [])
+
+
 class Output(Case):
     def test_a_signal_leaves_no_part_of_the_output(self):
         for rank in range(16):
