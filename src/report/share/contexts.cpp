@@ -228,9 +228,10 @@ bool is_plausible_host(std::string_view name, bool strong) {
   const auto valid = [](char c) { return is_alpha(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), valid)) return false;
   const auto label = name.substr(0, name.find('.'));
-  if (is_ordinary(label) || is_public_service(label) || is_device_or_rank(name) || name.starts_with("0x") ||
-      is_public_site(name))
-    return false;
+  if (is_ordinary(label) || is_public_service(label) || name.starts_with("0x") || is_public_site(name)) return false;
+  // A host may be called "ib06" where it is named as one.
+  if (is_device_or_rank(name) && (!strong || name.starts_with("mlx") || name.starts_with("nvidia-"))) return false;
+  if (is_device_or_rank(name) && name.starts_with("rank")) return false;
   if (name.ends_with("Error") || name.ends_with("Exception") || !known_extension(name).empty()) return false;
   if (name.starts_with("GLIBC") || name.starts_with("GCC") || name.starts_with("CUDA") || name == "plt") return false;
   return strong || std::any_of(name.begin(), name.end(), is_digit);

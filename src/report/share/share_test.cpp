@@ -94,6 +94,7 @@ TEST(Share, names_are_known_from_what_stands_around_them) {
   EXPECT_EQ(scrubbed("https://bob:pw@h.x/y?token=abcdef of bob"), "URL-1 of USER-1");
   EXPECT_EQ(scrubbed(R"(C:\Users\A B\x.yaml and \\srv\d\y.txt)"), "PATH-1.yaml and PATH-2.txt");
   EXPECT_EQ(scrubbed("secret-9: reachable"), "NODE-3: reachable");
+  EXPECT_EQ(scrubbed("hostname=ib06, ib0 of ib06"), "hostname=NODE-3, ib0 of NODE-3");
   EXPECT_EQ(scrubbed("gn8 is like gn7"), "NODE-3 is like NODE-1");
 }
 
