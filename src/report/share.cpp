@@ -35,12 +35,15 @@ bool has_letters(std::string_view text) {
   return text.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
 }
 
-// Values of a secret's key that say that there is none, or count something ("new-token: 0").
+// Words after a secret's key that say something of it ("token: the ..."), or a count ("new-token: 0").
 bool is_no_secret(std::string_view value) {
   const auto lower = base::lower(value);
-  for (const std::string_view none : {"none", "null", "true", "false", "<none>", "(none)", "redacted"}) {
+  for (const std::string_view none : {"none", "null", "true", "false", "<none>", "(none)", "redacted", "expired",
+                                      "invalid", "missing", "required", "denied"}) {
     if (lower == none) return true;
   }
+  const bool letters = value.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
+  if (letters && value.size() <= 3) return true;
   return value.size() < 6 && value.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 

@@ -33,7 +33,7 @@ const std::vector<Context>& user_contexts() {
       out.push_back({"USER", Trust::kStrong, std::make_unique<const RE2>(text)});
     };
     add(R"re((?i)\b[\w.-]*(?:user(?:[_-]?name|[_-]?id)?|login|logname|owner|run_?as(?:[_-]?user)?|submitter|account)["']?\s*[=:]\s*["']?([a-z_][\w.+-]*))re");
-    add(R"re((?i)\b[gu]id(?:s|_name)?[ =:]+(?:\d+ ?\()?([a-z_][\w.-]*))re");
+    add(R"re((?i)\b(?:uid[ =:]+(?:\d+ ?\()?|gid=\d+ ?\()([a-z_][\w.-]*))re");
     add(R"re((?i)\b(?:by|for|as|of|from) user ["']?([a-z_][\w.-]*))re");
     add(R"re((?i)\b(?:submitted|launched|owned) by ["']?([a-z_][\w.-]*))re");
     add(R"re((?i)\b[a-z][a-z0-9+.-]*://([\w.~%+-]+)(?::[^@\s/]*)?@)re");

@@ -118,7 +118,8 @@ TEST(Share, words_of_the_trade_are_no_names) {
         "host memory is low", "node failure on the host; user code raised RuntimeError: x",
         "NVIDIA driver; memlock; nvidia-nvswitch2: SXid", "NET/IB/0 /GDRDMA at ProcessGroupNCCL.cpp:616]",
         "41 TENSOR_MODEL_PARALLEL_GROUP", "<x>2</x>", "127.0.0.1", "memcpy@GLIBC_2.14 and nvidia.com/gpu",
-        "name=python3, pid=7", "see https://docs.nvidia.com/deploy/xid-errors/"}) {
+        "name=python3, pid=7", "GID: link local", "expired token: the service says so",
+        "see https://docs.nvidia.com/deploy/xid-errors/"}) {
     EXPECT_EQ(scrubbed(text), text);
   }
 }
