@@ -26,15 +26,16 @@ struct Options {
   Shape shape;
   int entries = 200, frames = 0;
   bool timing = false, only_active = false, logs = false;
-  double missing = 0, truncated = 0, after = -1;
+  double missing = 0, truncated = 0, after = -1, end = -1;
   std::uint64_t seed = 1;
 };
 
 constexpr const char* kUsage =
     "holter-generate --out DIR [--kind KIND] [--ranks N] [--tensor T] [--pipeline P] [--expert E]\n"
     "  [--format pickle|json] [--entries K] [--frames F] [--timing] [--only-active] [--logs]\n"
-    "  [--missing PERCENT] [--truncated PERCENT] [--after SECONDS] [--seed S]\n"
+    "  [--missing PERCENT] [--truncated PERCENT] [--after SECONDS] [--end UNIX_SECONDS] [--seed S]\n"
     "--after: seconds from the last progress to the dump (default: the timeout, 600; healthy: mid-step)\n"
+    "--end: when the dumps are written\n"
     "KIND:";
 
 [[noreturn]] void usage() {
@@ -52,7 +53,7 @@ Options parse(int argc, char** argv) {
                                          {"--pipeline", &o.shape.pipeline}, {"--expert", &o.shape.expert},
                                          {"--entries", &o.entries},         {"--frames", &o.frames}};
   const std::map<std::string, double*> reals{
-      {"--missing", &o.missing}, {"--truncated", &o.truncated}, {"--after", &o.after}};
+      {"--missing", &o.missing}, {"--truncated", &o.truncated}, {"--after", &o.after}, {"--end", &o.end}};
   const std::map<std::string, std::string*> texts{{"--out", &o.out}, {"--kind", &o.kind}, {"--format", &o.format}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
@@ -139,6 +140,7 @@ class Run {
                   .timing = o_.timing,
                   .entries = o_.entries,
                   .frames = o_.frames};
+    if (o_.end >= 0) d.epoch_ns = static_cast<std::int64_t>((o_.end - moment) * 1e9);
     for (std::int32_t r = 0; r < o_.shape.ranks; ++r) {
       d.at = moment + uniform(rng_, 0, skew);
       const bool crashed = std::find(truth.crashed.begin(), truth.crashed.end(), r) != truth.crashed.end();

@@ -162,6 +162,7 @@ void disk(const EvidenceView& view, Output& out) {
            !failed.empty() && !shm_only ? 0.92 : 0.5},
           fmt::format("{}{} is full: {:.0f}% of its {} used", view.node(*f).empty() ? "" : view.node(*f) + ": ", mount,
                       f->number, inodes ? "inodes" : "space"));
+      finding.aside = failed.empty() || shm_only;  // full, and nobody was seen to fail for it
       finding.evidence.push_back(view.cite(*f, "no room left"));
       append(finding.evidence, failed);
       add_node(finding, view.node(*f));

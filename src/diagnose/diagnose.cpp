@@ -4,6 +4,7 @@
 #include "diagnose/collectives.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/mixed_jobs.h"
+#include "diagnose/outlived.h"
 #include "diagnose/progress.h"
 #include "diagnose/ranking.h"
 #include "diagnose/ras.h"
@@ -24,6 +25,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   model::Report report;
   report.stacks = diagnose_stacks(context, output);
   report.impact.waiting = analysis.waits.waiting | output.waiting;
+  set_outlived_aside(context, analysis.calls, output.findings);
   rank(context, std::move(output), report);
   tell_mixed_jobs(evidence, report);
   summarise(context, analysis, report);

@@ -161,7 +161,7 @@ class Scorer {
 
   bool explained(const Finding& f) const {
     return std::any_of(all_.begin(), all_.end(), [&](const Finding& g) {
-      if (&g == &f || g.confidence < 0.55) return false;
+      if (&g == &f || g.aside || g.confidence < 0.55) return false;
       const auto lists = [](const Finding& a, const Finding& b) {
         return std::find(a.explains_causes.begin(), a.explains_causes.end(), b.cause) != a.explains_causes.end();
       };

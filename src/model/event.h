@@ -29,6 +29,7 @@ struct Timestamp {
   TimeKind kind = TimeKind::kNone;
   std::uint32_t clock = 0;     // index into Evidence::clocks; 0: nothing is known of it
   std::int64_t offset_ns = 0;  // of that clock
+  bool zoned = false;          // the text states its zone; else UTC is a guess
   std::int64_t job_ns() const { return without_offset(ns, offset_ns); }  // only if comparable()
   bool comparable() const { return kind == TimeKind::kUnix || kind == TimeKind::kNoYear; }
 };

@@ -65,6 +65,7 @@ bool eat_iso(Cursor& c, Prefix& out) {
   if (!clock) return false;
   auto ns = unix_ns(*year, *month, *day, *clock);
   if (!ns) return false;
+  const bool zoned = !t.empty() && (t.rest().front() == 'Z' || t.rest().front() == '+' || t.rest().front() == '-');
   if (!t.eat("Z") && !t.empty() && (t.rest().front() == '+' || t.rest().front() == '-')) {
     const std::int64_t sign = t.rest().front() == '-' ? 1 : -1;
     const auto zone = t.until(" ]");
@@ -75,6 +76,7 @@ bool eat_iso(Cursor& c, Prefix& out) {
     *ns += sign * ((digits / 100) * 3600 + (digits % 100) * 60) * kSecond;
   }
   out.time = {*ns, model::TimeKind::kUnix};
+  out.time.zoned = zoned;
   c = t;
   return true;
 }

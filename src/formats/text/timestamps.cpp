@@ -108,15 +108,17 @@ TimeOfDay time_of_day(Cursor& c) {
 }
 
 std::optional<ParsedTime> make(Cursor& c, int year, int month, int day, const TimeOfDay& t, TimeKind kind,
-                               std::int64_t offset_seconds = 0) {
+                               std::optional<std::int64_t> offset_seconds = std::nullopt) {
   if (!c.ok()) return std::nullopt;
   const auto seconds = unix_seconds(year, month, day, t.hour, t.minute, t.second);
   if (!seconds) return std::nullopt;
-  return ParsedTime{{(*seconds - offset_seconds) * kSecond + t.nanos, kind}, c.at()};
+  ParsedTime parsed{{(*seconds - offset_seconds.value_or(0)) * kSecond + t.nanos, kind}, c.at()};
+  parsed.time.zoned = offset_seconds.has_value();
+  return parsed;
 }
 
-// "Z", "+02:00", "-0700", " UTC": seconds east of Greenwich.
-std::int64_t zone(Cursor& c) {
+// "Z", "+02:00", "-0700", " UTC": seconds east of Greenwich; nothing when no zone is stated.
+std::optional<std::int64_t> zone(Cursor& c) {
   if (c.take('Z')) return 0;
   static constexpr std::string_view kUtc[] = {" UTC", " GMT"};
   if (c.word(kUtc, 2) >= 0) return 0;
@@ -132,7 +134,7 @@ std::int64_t zone(Cursor& c) {
       return (rest[0] == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
     }
   }
-  return 0;
+  return std::nullopt;
 }
 
 std::optional<ParsedTime> iso(std::string_view text) {

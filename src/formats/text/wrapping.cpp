@@ -330,7 +330,9 @@ bool Unwrapper::peel_json(std::string_view& body, Line& line) {
     // Seconds, milliseconds, microseconds (journald) or nanoseconds since 1970, by magnitude.
     double scale = 1e9;
     for (double limit = 1e11; *seconds > limit && scale > 1; limit *= 1e3) scale /= 1e3;
-    set_time(line, {static_cast<std::int64_t>(*seconds * scale), model::TimeKind::kUnix});
+    model::Timestamp since_1970{static_cast<std::int64_t>(*seconds * scale), model::TimeKind::kUnix};
+    since_1970.zoned = true;
+    set_time(line, since_1970);
   }
   if (json.rank >= 0 && json.rank < kMaxRank) line.rank = model::GlobalRank{static_cast<std::int32_t>(json.rank)};
   if (json.pid >= 0 && json.pid < (1 << 30)) line.pid = static_cast<std::int32_t>(json.pid);
