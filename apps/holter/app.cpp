@@ -6,6 +6,7 @@
 #include "base/flags_print.h"
 #include "base/log.h"
 #include "base/terminal.h"
+#include "collect_command.h"
 #include "command.h"
 #include "completion_command.h"
 #include "diagnose_command.h"
@@ -25,8 +26,8 @@ namespace {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      diagnose_command(),   doctor_command(), explain_command(), export_command(),
-      completion_command(), help_command(),   version_command(),
+      collect_command(), diagnose_command(),   doctor_command(), explain_command(),
+      export_command(),  completion_command(), help_command(),   version_command(),
   };
   return all;
 }

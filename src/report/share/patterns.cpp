@@ -17,7 +17,7 @@ const std::vector<Pattern>& patterns_around_names() {
   return all;
 }
 
-const std::vector<Pattern>& patterns_after_names() {
+const std::vector<const RE2*>& secret_patterns() {
   // A key ends in the word: "HF_TOKEN=", "secret_key:", but no "tokens:" and no host "secret-3:".
   static const RE2 secret_field(
       R"re((?i)(?:^|[^\w-])(?:[\w.-]*[_.-])?(?:token|secret(?:[_-]?(?:access[_-]?)?key)?|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|authorization|credentials?|serial(?:[ _-]number)?)["']?\s*[=:]\s*(?:bearer\s+|basic\s+)?["']?([^\s"',;]+))re");
@@ -25,6 +25,11 @@ const std::vector<Pattern>& patterns_after_names() {
       R"re((?i)--[\w-]*(?:token|secret|passw(?:or)?d|api-?key)(?:-(?:key|file|id))?\s+([^\s"']+))re");
   static const RE2 secret_shape(
       R"re(\b((?:hf_|gh[pousr]_|github_pat_|glpat-|sk-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.\-]{8,}))re");
+  static const std::vector<const RE2*> all{&secret_field, &secret_flag, &secret_shape};
+  return all;
+}
+
+const std::vector<Pattern>& patterns_after_names() {
   static const RE2 uuid(R"re(([0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}))re");
   static const RE2 long_hex(R"re(\b(?:0x)?([0-9a-fA-F]{32,})\b)re");
   static const RE2 guid(R"re(\b(0x[0-9a-fA-F]{15,16})\b)re");
@@ -37,9 +42,9 @@ const std::vector<Pattern>& patterns_after_names() {
       R"re((?:^|[^0-9A-Za-z])((?:10|172[_-](?:1[6-9]|2\d|3[01])|192[_-]168)(?:[_-](?:25[0-5]|2[0-4]\d|1?\d?\d)){2,3})(?:$|[^0-9A-Za-z_-]))re");
   static const RE2 domain(
       R"re((?i)\b((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|edu|gov|io|ai|dev|cloud|internal|intra|local|lan|corp|cluster|svc|ch|de|eu|uk|fr|jp|cn|kr|in|us))\b)re");
-  static const std::vector<Pattern> all{{"SECRET", &secret_field},
-                                        {"SECRET", &secret_flag},
-                                        {"SECRET", &secret_shape},
+  static const std::vector<Pattern> all{{"SECRET", secret_patterns()[0]},
+                                        {"SECRET", secret_patterns()[1]},
+                                        {"SECRET", secret_patterns()[2]},
                                         {"UUID", &uuid},
                                         {"SECRET", &long_hex},
                                         {"ADDR", &guid},

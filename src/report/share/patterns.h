@@ -17,6 +17,8 @@ struct Pattern {
 const std::vector<Pattern>& patterns_around_names();
 // and what may stand beside them.
 const std::vector<Pattern>& patterns_after_names();
+// Secrets alone, by the name of their key or by their shape. Group 1.
+const std::vector<const RE2*>& secret_patterns();
 // Paths, absolute or relative with an extension; Windows and UNC paths are among the first ones above.
 const RE2& path_pattern();
 
