@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/clocks.h"
+#include "diagnose/collected.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/first_failure.h"
 #include "diagnose/hardware.h"
@@ -16,6 +17,7 @@ const std::vector<Diagnoser>& registry() {
       {"app-xid", diagnose_app_xid},
       {"bus", diagnose_bus},
       {"clocks", diagnose_clocks},
+      {"collected", diagnose_collected},
       {"dcgm-health", diagnose_dcgm_health},
       {"driver", diagnose_driver},
       {"ecc", diagnose_ecc},

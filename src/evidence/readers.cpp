@@ -13,6 +13,7 @@
 #include "formats/logs/signature_parser.h"
 #include "formats/logs/traceback_parser.h"
 #include "formats/logs/watchdog_parser.h"
+#include "formats/manifest/manifest_reader.h"
 #include "formats/nccl/nccl_log.h"
 #include "formats/ras/ras_reader.h"
 #include "formats/stacks/parsers.h"
@@ -64,6 +65,7 @@ std::vector<std::unique_ptr<formats::Reader>> make_readers(const model::Rules& r
   readers.push_back(std::make_unique<formats::facts::TableReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::JsonReader>());
   readers.push_back(std::make_unique<formats::flight_recorder::PickleReader>());
+  readers.push_back(std::make_unique<formats::manifest::ManifestReader>());
   readers.push_back(std::make_unique<formats::ras::RasReader>());
   readers.push_back(formats::stacks::make_folded_reader());
   readers.push_back(formats::stacks::make_pyspy_json_reader());

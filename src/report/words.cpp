@@ -67,7 +67,7 @@ std::string culprit_text(const model::Culprit& c) {
   if (c.kind != model::CulpritKind::kNode && !c.node.empty() && !says(c.node)) out += " on " + c.node;
   if (!c.gpu.empty() && !says(c.gpu)) out += (c.kind == model::CulpritKind::kGpu ? " " : ", GPU ") + c.gpu;
   if (!c.peer.empty()) out += " to " + c.peer;
-  if ((c.kind == model::CulpritKind::kNode && !c.node.empty() && !c.name.empty()) ||
+  if ((c.kind == model::CulpritKind::kNode && !c.node.empty() && !c.name.empty() && c.name != c.node) ||
       (c.kind == model::CulpritKind::kRank && !c.name.empty())) {
     out += " (" + c.name + ")";
   }

@@ -123,6 +123,10 @@ class ManyHosts(Case):
         self.assertIn("timed out", got["node5"]["detail"])
         self.assertEqual(got["node77"]["status"], "failed")
         self.assertIn("node77", got["node77"]["detail"])
+        report = json.loads(self.expect(1, "diagnose", folder, "-o", "json").stdout)
+        gaps = "\n".join(report["evidence"]["gaps"])
+        self.assertIn("not collected from node5", gaps)
+        self.assertIn("not collected from node77", gaps)
         # A full /tmp: another folder serves.
         self.assertEqual(got["node4"]["status"], "taken", got["node4"])
 

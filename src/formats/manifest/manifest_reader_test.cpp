@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/manifest/manifest_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace holter::formats::manifest {
+namespace {
+
+constexpr std::string_view kJob =
+    "{\n \"schema\": \"holter.collect/1\",\n \"hosts\": [\n"
+    " {\"host\": \"gn1\", \"status\": \"taken\"},\n"
+    " {\"host\": \"gn2\", \"status\": \"timeout\", \"detail\": \"no answer\"}, 7 ]}\n";
+
+model::Evidence read(std::string_view text) {
+  model::Evidence ev;
+  ev.files.push_back({});
+  MemorySource source(text);
+  ManifestReader().read(source, {model::FileId{0}, &ev.files[0]}, ev);
+  return ev;
+}
+
+TEST(Manifest, hosts_that_gave_nothing_are_facts) {
+  const auto ev = read(kJob);
+  ASSERT_EQ(ev.facts.size(), 1U);
+  EXPECT_EQ(ev.text(ev.facts[0].key), "collect.host");
+  EXPECT_EQ(ev.text(ev.facts[0].subject), "gn2");
+  EXPECT_EQ(ev.text(ev.facts[0].value), "timeout");
+  EXPECT_EQ(ev.text(ev.facts[0].text), "no answer");
+  EXPECT_EQ(ev.files[0].status, model::FileStatus::kRead);
+}
+
+TEST(Manifest, only_our_own_are_taken) {
+  EXPECT_EQ(ManifestReader().probe({}, kJob), 100);
+  EXPECT_EQ(ManifestReader().probe({}, "{\n \"schema\": \"holter.report/1\""), 0);
+}
+
+TEST(Manifest, damage_is_a_problem) {
+  for (const auto size : {1U, 40U, 90U}) {
+    const auto ev = read(kJob.substr(0, size));
+    EXPECT_TRUE(ev.facts.empty());
+    EXPECT_EQ(ev.problems.size(), 1U) << size;
+  }
+  EXPECT_EQ(read(std::string(100'000, '[')).problems.size(), 1U);
+}
+
+}  // namespace
+}  // namespace holter::formats::manifest
