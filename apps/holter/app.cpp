@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "advise_command.h"
 #include "base/flags_print.h"
 #include "base/log.h"
 #include "base/terminal.h"
@@ -26,8 +27,8 @@ namespace {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      collect_command(), diagnose_command(),   doctor_command(), explain_command(),
-      export_command(),  completion_command(), help_command(),   version_command(),
+      advise_command(), collect_command(),    diagnose_command(), doctor_command(),  explain_command(),
+      export_command(), completion_command(), help_command(),     version_command(),
   };
   return all;
 }
