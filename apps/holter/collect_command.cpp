@@ -99,7 +99,7 @@ int stream_host(const std::vector<collect::Item>& items, const collect::HostOpti
 }
 
 void tell_item(const collect::Record& r) {
-  if (r.status == collect::Status::kTaken || r.status == collect::Status::kMissing)
+  if (r.status != collect::Status::kRefused && r.status != collect::Status::kTimeout)
     log::info("{}: {}{}", r.item, collect::to_string(r.status), r.detail.empty() ? "" : ", " + r.detail);
   else log::warn("{}: {}, {}", r.item, collect::to_string(r.status), r.detail);
 }

@@ -121,7 +121,7 @@ class HostCollection {
     keep(std::move(record), "", 0);
     process_options_ = {.root = options_.root, .deadline = deadline_, .log_tail = options_.log_tail};
     for (const auto& p : found_) {
-      manifest_.processes.push_back({p.pid, p.rank.value_or(-1), p.state, p.command});
+      manifest_.processes.push_back({p.pid, p.rank.value_or(-1), p.state, p.started_ns, p.command});
       evidence_.emplace_back(p, process_options_, [this](Record r, std::string data, base::UnixNs modified) {
         keep(std::move(r), data, modified);
       });
@@ -182,7 +182,11 @@ class HostCollection {
         argv.insert(argv.end(), files.begin(), files.end());
       }
       auto data = run_item(argv, deadline, take.max_bytes, record);
-      if (take.command.empty()) data = folded(data);
+      if (take.command.empty()) {
+        data = folded(data);
+        // Some files of /sys cannot be read in some states (the speed of a link that is down): the others count.
+        if (record.status == Status::kFailed && !data.empty()) record.status = Status::kTaken;
+      }
       // What a command printed before it failed is kept, unless another one may do better.
       const bool good = record.status == Status::kTaken || record.status == Status::kCut;
       if (good || (&take == &item.takes.back() && !data.empty())) {

@@ -83,6 +83,7 @@ std::string to_json(const HostManifest& m) {
       out.field("pid", p.pid);
       if (p.rank >= 0) out.field("rank", p.rank);
       out.field("state", std::string_view(&p.state, 1));
+      if (p.started > 0) out.field("started_ns", p.started);
       out.field("command", p.command);
     });
     out.array("items", m.records, [&](const Record& r) { write(out, r); });

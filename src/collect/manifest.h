@@ -36,6 +36,7 @@ struct ProcessRecord {
   int pid = 0;
   std::int32_t rank = -1;
   char state = '?';
+  base::UnixNs started = 0;
   std::string command;
 };
 

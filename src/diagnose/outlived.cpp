@@ -30,6 +30,9 @@ class Outlived {
     for (const auto& d : ev_.dumps) {
       for (std::size_t i = d.first_entry; i < d.first_entry + d.entry_count; ++i) completed(d, i, calls);
     }
+    for (const auto& f : ev_.facts) {
+      if (context.text(f.key) == "collect.process" && f.has_number) start(f);
+    }
     for (const auto& e : ev_.events) {
       if (context.text(e.kind) != "progress.step" || !e.time.comparable()) continue;
       (e.time.zoned ? zoned_ : naive_).take(e.time.job_ns(), e.time.clock, e.at, context.text(e.text));
@@ -40,12 +43,19 @@ class Outlived {
     if (f.first_ns <= 0 || f.aside || f.cause == "no_fault") return;
     const auto* event = event_of(f);
     if (event == nullptr) return;
+    // A broken device stays broken for the next job.
+    const bool passes = f.severity == model::Severity::kInfo || f.severity == model::Severity::kApplication;
+    if (passes && event->time.zoned && started_ns_ > 0 && f.first_ns + model::kUnalignedNs < started_ns_) {
+      past(f);
+      f.against.push_back(cite(context_, started_at_, "started_ns", "the processes of the job were started later"));
+      return;
+    }
     for (const auto* progress : {&zoned_, &naive_}) {
       const bool zoned = progress == &zoned_;
       if (progress->ns == 0 || !certain(*event, progress->clock, zoned)) continue;
       const auto margin = kSurvivedNs + model::uncertainty_ns(clock(event->time.clock), clock(progress->clock));
       if (progress->ns - f.first_ns <= margin) continue;
-      f.aside = true;
+      past(f);
       f.against.push_back(
           cite(context_, progress->at, progress->text,
                fmt::format("the job still made progress {} min later", (progress->ns - f.first_ns) / 60'000'000'000)));
@@ -55,6 +65,17 @@ class Outlived {
 
  private:
   const model::Clock& clock(std::uint32_t i) const { return ev_.clocks[i]; }
+
+  static void past(model::Finding& f) {
+    f.aside = true;
+    f.severity = model::Severity::kInfo;
+  }
+
+  // The first process of the job.
+  void start(const model::Fact& f) {
+    const auto ns = static_cast<std::int64_t>(f.number * 1e9);
+    if (started_ns_ == 0 || ns < started_ns_) started_ns_ = ns, started_at_ = f.at;
+  }
 
   void completed(const model::FrDump& d, std::size_t i, const hang::CallState& calls) {
     const auto& e = ev_.entries[i];
@@ -92,6 +113,8 @@ class Outlived {
   const Context& context_;
   const model::Evidence& ev_;
   Progress zoned_, naive_;
+  std::int64_t started_ns_ = 0;
+  model::SourceRef started_at_;
 };
 
 }  // namespace

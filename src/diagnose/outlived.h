@@ -11,7 +11,8 @@
 namespace holter::diagnose {
 
 // Sets a finding aside, with the progress as evidence against it, when its time is certain to lie more than 15 minutes
-// before the last progress of the job (a completed collective, a step in a log). Without a zone in both times, or
+// before the last progress of the job (a completed collective, a step in a log), or before its processes were started
+// (manifest of `holter collect`). Without a zone in both times, or
 // clocks aligned by shared events, nothing is certain.
 void set_outlived_aside(const Context& context, const hang::CallState& calls, std::vector<model::Finding>& findings);
 

@@ -90,10 +90,26 @@ bool has_device(const std::string& folder) {
   return found;
 }
 
-char state_of(const std::string& folder) {
+// Seconds since 1970 at which this machine booted; 0: not known.
+std::int64_t boot_time(const std::string& proc) {
+  const auto text = read_file(proc + "/stat", std::size_t{1} << 20).value_or("");
+  const auto at = text.find("\nbtime ");
+  if (at == std::string::npos) return 0;
+  const auto line = std::string_view(text).substr(at + 7);
+  return base::to_int<std::int64_t>(line.substr(0, line.find('\n'))).value_or(0);
+}
+
+// State and start of proc_pid_stat(5): fields 3 and 22, after the name in parentheses, which may hold anything.
+void read_stat(const std::string& folder, std::int64_t booted, JobProcess& process) {
+  constexpr std::size_t kStart = 22 - 3;
   const auto stat = read_file(folder + "/stat", 4096).value_or("");
   const auto end = stat.rfind(") ");
-  return end == std::string::npos || end + 2 >= stat.size() ? '?' : stat[end + 2];
+  if (end == std::string::npos || end + 2 >= stat.size()) return;
+  process.state = stat[end + 2];
+  const auto fields = base::split_blanks(std::string_view(stat).substr(end + 2));
+  const auto ticks = fields.size() > kStart ? base::to_int<std::int64_t>(fields[kStart]) : std::nullopt;
+  const auto rate = ::sysconf(_SC_CLK_TCK);
+  if (ticks && booted > 0 && rate > 0) process.started_ns = booted * 1'000'000'000 + *ticks * (1'000'000'000 / rate);
 }
 
 struct Candidate {
@@ -131,6 +147,7 @@ std::vector<JobProcess> find_job_processes(const std::string& root, const Proces
     if (const auto pid = base::to_int<int>(name)) pids.push_back(*pid);
   });
   std::sort(pids.begin(), pids.end());  // parents before their workers
+  const auto booted = boot_time(proc);
   std::vector<Candidate> found;
   for (const int pid : pids) {
     const std::string folder = proc + "/" + std::to_string(pid);
@@ -150,7 +167,7 @@ std::vector<JobProcess> find_job_processes(const std::string& root, const Proces
     auto command = read_file(folder + "/cmdline", kMaxCommand).value_or("");
     std::replace(command.begin(), command.end(), '\0', ' ');
     c.process.command = base::printable(base::trim(command));
-    c.process.state = state_of(folder);
+    read_stat(folder, booted, c.process);
     found.push_back(std::move(c));
   }
   keep_workers_out(found);

@@ -14,6 +14,7 @@ struct JobProcess {
   std::string command;                                           // its arguments, printable, at most 400 bytes
   std::optional<std::int32_t> rank;                              // RANK, else SLURM_PROCID or OMPI_COMM_WORLD_RANK
   char state = '?';                                              // R, S, D, T, Z of /proc/PID/stat
+  std::int64_t started_ns = 0;                                   // Unix time; 0: not known
   std::vector<std::pair<std::string, std::string>> environment;  // the whole of it; never print it unfiltered
 };
 

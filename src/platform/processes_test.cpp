@@ -2,6 +2,7 @@
 #include "platform/processes.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,8 @@ class Processes : public ::testing::Test {
     for (auto& c : environment) c = c == ' ' ? '\0' : c;
     std::ofstream(folder / "environ", std::ios::binary) << environment;
     std::ofstream(folder / "cmdline", std::ios::binary) << std::string("python3\0train.py\0", 17);
-    std::ofstream(folder / "stat") << pid << " (a) b) S 1 1";
+    std::ofstream(folder / "stat") << pid << " (a) b) S 1 1 1 0 -1 4 1 0 0 0 1 1 0 0 20 0 1 0 50000 0 0";
+    std::ofstream(root_ / "proc" / "stat") << "cpu 1 2\nbtime 1700000000\nprocesses 9\n";
     if (device) fs::create_symlink("/dev/nvidia3", folder / "fd" / "17");
   }
   std::vector<int> pids(const ProcessFilter& filter = {}) {
@@ -45,6 +47,7 @@ TEST_F(Processes, ranks_and_devices_make_a_job) {
   EXPECT_EQ(found[0].rank, 3);
   EXPECT_EQ(found[0].command, "python3 train.py");
   EXPECT_EQ(found[0].state, 'S');
+  EXPECT_EQ(found[0].started_ns, (1'700'000'000LL + 50'000 / ::sysconf(_SC_CLK_TCK)) * 1'000'000'000);
   EXPECT_EQ(found[1].pid, 12);
   EXPECT_EQ(found[1].rank, std::nullopt);
 }

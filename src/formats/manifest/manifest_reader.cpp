@@ -30,12 +30,33 @@ class Manifest {
   void read(const Value& root) {
     context_.file->version = std::string(text_of(root, "schema"));
     node_ = text_of(root, "host");
+    processes(root);
     rows(root, "hosts", "collect.host", "host");
     rows(root, "items", "collect.item", "item");
     context_.file->counts = {{"rows", rows_}};
   }
 
  private:
+  void processes(const Value& root) {
+    const auto found = root.FindMember("processes");
+    if (found == root.MemberEnd() || !found->value.IsArray()) return;
+    for (const auto& row : found->value.GetArray()) {
+      if (!row.IsObject() || rows_++ >= kMaxRows) continue;
+      const auto started = row.FindMember("started_ns");
+      const auto rank = row.FindMember("rank");
+      if (started == row.MemberEnd() || !started->value.IsInt64() || started->value.GetInt64() <= 0) continue;
+      model::Fact f;
+      f.at = {context_.id, model::PosKind::kRecord, rows_};
+      f.key = out_.intern("collect.process");
+      f.number = static_cast<double>(started->value.GetInt64()) / 1e9;
+      f.has_number = true;
+      f.text = out_.intern(base::ellipsize(text_of(row, "command"), kMaxText));
+      if (!node_.empty()) f.node = out_.intern(base::ellipsize(node_, kMaxText));
+      if (rank != row.MemberEnd() && rank->value.IsInt() && rank->value.GetInt() >= 0)
+        f.rank = model::GlobalRank{rank->value.GetInt()};
+      out_.facts.push_back(f);
+    }
+  }
   void rows(const Value& root, const char* list, const char* key, const char* subject) {
     const auto found = root.FindMember(list);
     if (found == root.MemberEnd() || !found->value.IsArray()) return;

@@ -2,7 +2,8 @@
 // Manifests of `holter collect`: holter.collect/1 of a job and holter.collect.host/1 of a host
 // (src/collect/manifest.h).
 //
-// Facts, about what was not had only: "collect.host" (subject the host) and "collect.item" (subject the item, node the
+// Facts: "collect.process" for every process of the job (rank, node, number: Unix seconds of its start); and, only for
+// what was not had, "collect.host" (subject the host) and "collect.item" (subject the item, node the
 // host), value the status, text the reason.
 #pragma once
 

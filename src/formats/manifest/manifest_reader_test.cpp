@@ -29,6 +29,16 @@ TEST(Manifest, hosts_that_gave_nothing_are_facts) {
   EXPECT_EQ(ev.files[0].status, model::FileStatus::kRead);
 }
 
+TEST(Manifest, processes_have_a_rank_a_node_and_a_start) {
+  const auto ev = read(
+      "{\n \"schema\": \"holter.collect.host/1\", \"host\": \"gn7\", \"processes\": ["
+      "{\"pid\": 4, \"rank\": 3, \"started_ns\": 1700000000000000000}, {\"pid\": 5}, {\"started_ns\": -1}]}");
+  ASSERT_EQ(ev.facts.size(), 1U);
+  EXPECT_EQ(ev.facts[0].rank, model::GlobalRank{3});
+  EXPECT_EQ(ev.text(ev.facts[0].node), "gn7");
+  EXPECT_DOUBLE_EQ(ev.facts[0].number, 1.7e9);
+}
+
 TEST(Manifest, only_our_own_are_taken) {
   EXPECT_EQ(ManifestReader().probe({}, kJob), 100);
   EXPECT_EQ(ManifestReader().probe({}, "{\n \"schema\": \"holter.report/1\""), 0);
