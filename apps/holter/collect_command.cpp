@@ -24,6 +24,8 @@
 #include "collect/redact.h"
 #include "collect/remote.h"
 #include "collect/run_item.h"
+#include "diagnose/diagnose.h"
+#include "evidence/read.h"
 #include "output.h"
 #include "report/words.h"
 #include "user_rules.h"
@@ -203,6 +205,34 @@ void tell_host(const collect::HostOutcome& h, std::size_t done, std::size_t all)
   if (counter_on_terminal) fmt::print(stderr, "\rhosts {}/{}{}", done, all, done == all ? "\n" : "");
 }
 
+// How long the job has left, from the first archives that show it: the watchdog does not wait for the slow hosts.
+class TimeLeft {
+ public:
+  TimeLeft(const model::Rules& rules, std::string folder) : rules_(rules), folder_(std::move(folder)) {}
+
+  void look(const collect::HostOutcome& h) {
+    if (told_ || tries_ >= kTries || h.status != collect::Status::kTaken || h.bytes > kMaxBytes) return;
+    ++tries_;
+    const auto evidence = evidence::read({folder_ + "/" + h.file}, rules_, {});
+    if (!evidence) return;
+    auto report = diagnose::diagnose(*evidence, rules_);
+    report.created_ns = base::SystemClock().now();
+    const auto text = report::deadline_text(report);
+    if (text.empty()) return;
+    told_ = true;
+    say(text);
+  }
+
+ private:
+  static constexpr int kTries = 3;
+  static constexpr std::uint64_t kMaxBytes = 16U << 20;
+
+  const model::Rules& rules_;
+  std::string folder_;
+  int tries_ = 0;
+  bool told_ = false;
+};
+
 class CatchSignals {
  public:
   CatchSignals() {
@@ -222,7 +252,8 @@ class CatchSignals {
   struct sigaction interrupt_{}, terminate_{};
 };
 
-int collect_job(const Job& job, const flags::Parsed& parsed, milliseconds deadline, const std::string& folder) {
+int collect_job(const Job& job, const flags::Parsed& parsed, const model::Rules& rules, milliseconds deadline,
+                const std::string& folder) {
   auto program = own_program();
   if (!program) return unusable(program.error());
   collect::RemoteOptions options;
@@ -232,7 +263,11 @@ int collect_job(const Job& job, const flags::Parsed& parsed, milliseconds deadli
   options.other_arguments = {"--no-ras"};
   options.parallel = static_cast<std::size_t>(std::clamp(parsed.number("parallel"), 1, 512));
   options.deadline = deadline;
-  options.progress = tell_host;
+  TimeLeft left(rules, options.folder);
+  options.progress = [&](const collect::HostOutcome& h, std::size_t done, std::size_t all) {
+    tell_host(h, done, all);
+    left.look(h);
+  };
   options.stop = [] { return interrupted != 0; };
   if (const auto made = collect::make_folder(options.folder); !made) return unusable(made.error());
 
@@ -307,7 +342,7 @@ int run_collect(const flags::Parsed& parsed) {
   const std::string folder = parsed.has("output") ? std::string(parsed.get("output")) : default_folder(job->name);
   if (const auto made = collect::make_folder(folder); !made) return unusable(made.error());
   const int status = local ? collect_this(*items, host_options(parsed, *deadline), folder)
-                           : collect_job(*job, parsed, *deadline, folder);
+                           : collect_job(*job, parsed, *rules, *deadline, folder);
   if (status != kOk || parsed.has("no-diagnose")) return status;
   return run({"diagnose", folder});
 }

@@ -98,6 +98,7 @@ class ManyHosts(Case):
         self.assertIn("HANG", done.stdout)
         self.assertIn(f"rank {self.stuck[0]}", done.stdout)
         self.assertIn("4 of 4 hosts", done.stderr)
+        self.assertRegex(done.stderr, r"watchdog kills in \d+:\d\d")
         for host in self.outcomes(folder).values():
             self.assertEqual(host["status"], "taken", host)
         for i in range(1, 5):
