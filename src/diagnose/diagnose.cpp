@@ -25,6 +25,7 @@ model::Report diagnose(const model::Evidence& evidence, const model::Rules& rule
   model::Report report;
   report.stacks = diagnose_stacks(context, output);
   report.impact.waiting = analysis.waits.waiting | output.waiting;
+  set_survived_aside(context, output);
   set_outlived_aside(context, analysis.calls, output.findings);
   rank(context, std::move(output), report);
   tell_mixed_jobs(evidence, report);

@@ -16,4 +16,9 @@ namespace holter::diagnose {
 // clocks aligned by shared events, nothing is certain.
 void set_outlived_aside(const Context& context, const hang::CallState& calls, std::vector<model::Finding>& findings);
 
+// Sets findings aside whose evidence stands in logs that end well afterwards (rules/signatures/outcome.toml): the words
+// of a rank only by its own end or by that of the whole job. Adds a finding of no fault when a run ended well. Slowness
+// and wrong results can hold for a run that ended well and stay.
+void set_survived_aside(const Context& context, Output& output);
+
 }  // namespace holter::diagnose

@@ -86,6 +86,8 @@ model::Finding make(const Context& context, const LogFailure& failure) {
   f.depth = failure.secondary ? model::Depth::kSymptom : model::Depth::kReason;
   f.first_ns = comparable_ns(*shown);
   add_culprits(context, failure, f);
+  f.aside = failure.signature && failure.signature->state;
+  if (f.aside) f.severity = model::Severity::kInfo;
   if (f.local) f.explains_causes = consequences();
   else f.actions.clear();  // a suggestion is no ground for advice
   const auto meaning = failure.signature ? failure.signature->meaning : "An exception ended this process.";
@@ -141,8 +143,12 @@ void join_engine(const Context& context, const std::vector<LogFailure>& failures
 
 constexpr std::size_t kFewRetries = 3;
 
-// A service that failed a few times and a log that shows steps afterwards: the retries worked.
+// What the program says it handled; a service that failed a few times and a log that shows steps afterwards: the
+// retries worked.
 bool recovered(const Context& context, const LogFailure& failure) {
+  if (std::all_of(failure.events.begin(), failure.events.end(),
+                  [&](const model::Event* e) { return field_text(context, *e, "handled") == "yes"; }))
+    return true;
   static constexpr std::string_view kRetried[] = {"dns_failure", "name_service_or_hub_limit", "object_store_throttled",
                                                   "storage_slow"};
   if (std::find(std::begin(kRetried), std::end(kRetried), failure.cause) == std::end(kRetried)) return false;
@@ -155,9 +161,10 @@ bool recovered(const Context& context, const LogFailure& failure) {
 }
 
 void weaken(model::Finding& f) {
-  f.title += "; the log shows steps after it";
+  f.title += "; the log shows that the program went on";
   f.confidence = 0.3;
   f.local = false;
+  f.aside = true;
   f.depth = model::Depth::kSymptom;
   f.severity = model::Severity::kInfo;
   f.explains_causes.clear();

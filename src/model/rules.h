@@ -25,6 +25,7 @@ struct Signature {
   std::string meaning;                   // one sentence for people
   std::map<std::string, double> causes;  // votes: cause id -> 0..1
   bool secondary = false;                // says peer, remote, connection, timeout: never a first cause
+  bool state = false;                    // how things are, no event: no cause unless something else is wrong
   std::string severity;                  // of model::Severity; "" = application
   std::string owner;                     // of model::Owner
   std::vector<std::string> actions;      // what to do, most useful first

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "formats/kernel/families.h"
+#include "formats/text/stance.h"
 
 namespace holter::formats::kernel {
 
@@ -71,6 +72,7 @@ class Parser final : public text::LineParser {
   }
 
   void on_line(const text::Line& line, FileContext context, model::Evidence& out) override {
+    if (text::stance_of(line.body) == text::Stance::kDenies || text::trains_at_boot(line.raw)) return;
     const auto prefix = split_prefix(line.body);
     const auto time = time_of(line, prefix);
     const auto first = out.events.size();

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "formats/logs/pattern.h"
+#include "formats/text/stance.h"
 
 namespace holter::formats::logs {
 
@@ -73,6 +74,7 @@ class ExitParser final : public text::LineParser {
       table_line_ = line.number;
       return;
     }
+    if (text::stance_of(line.body) == text::Stance::kDenies) return;
     slurm(line, context, out) || kubernetes(line, context, out) || ray(line, context, out) ||
         launchers(line, context, out);
   }

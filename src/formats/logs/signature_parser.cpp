@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "formats/logs/pattern.h"
+#include "formats/text/stance.h"
 
 namespace holter::formats::logs {
 
@@ -28,7 +29,11 @@ class SignatureParser final : public text::LineParser {
   std::string_view format() const override { return "training-log"; }
 
   void on_line(const Line& line, FileContext context, model::Evidence& out) override {
-    for (auto& match : set_->match(line.body.substr(0, kMatched))) {
+    auto matches = set_->match(line.body.substr(0, kMatched));
+    if (matches.empty()) return;
+    const auto stance = text::stance_of(line.body);
+    if (stance == text::Stance::kDenies || text::trains_at_boot(line.raw)) return denied(line, context, out);
+    for (auto& match : matches) {
       const auto key = std::pair(match.signature, value(line.rank));
       if (seen_.size() >= kMaxKinds && !seen_.contains(key)) continue;
       auto& seen = seen_[key];
@@ -43,6 +48,7 @@ class SignatureParser final : public text::LineParser {
         else if (name == "pid") e.pid = base::to_int<std::int32_t>(text).value_or(-1);
         add_field(e, out, name, text);
       }
+      if (stance == text::Stance::kHandled) add_field(e, out, "handled", "yes");
       ++seen.count;
       seen.last = out.events.size();
       out.events.push_back(std::move(e));
@@ -54,6 +60,10 @@ class SignatureParser final : public text::LineParser {
     std::uint32_t count = 0;
     std::size_t last = 0;  // index in Evidence::events
   };
+
+  static void denied(const Line& line, FileContext context, model::Evidence& out) {
+    out.add_problem(text::at(line, context), "known error texts stand in lines that say they did not happen");
+  }
 
   static void set_rank(model::Event& e, std::string_view text) {
     if (value(e.rank) >= 0) return;  // the prefix of the line is surer than words in it

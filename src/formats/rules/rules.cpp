@@ -45,8 +45,8 @@ std::vector<std::string> strings_of(const toml::node_view<const toml::node>& nod
 }
 
 base::Result<model::Signature> signature_of(const toml::table& row) {
-  static const std::set<std::string_view> known{"id",    "pattern", "meaning", "causes", "secondary", "severity",
-                                                "owner", "actions", "needs",   "note",   "example"};
+  static const std::set<std::string_view> known{"id",       "pattern", "meaning", "causes", "secondary", "state",
+                                                "severity", "owner",   "actions", "needs",  "note",      "example"};
   for (const auto& [key, unused] : row) {
     if (!known.contains(key.str())) return fail(Code::kInvalid, fmt::format("unknown key '{}'", key.str()));
   }
@@ -56,6 +56,7 @@ base::Result<model::Signature> signature_of(const toml::table& row) {
   s.examples = strings_of(row["example"]);
   s.meaning = row["meaning"].value_or(std::string());
   s.secondary = row["secondary"].value_or(false);
+  s.state = row["state"].value_or(false);
   s.severity = row["severity"].value_or(std::string());
   s.owner = row["owner"].value_or(std::string());
   s.actions = strings_of(row["actions"]);
