@@ -16,8 +16,8 @@ enum class Stance {
 // Of one unwrapped line, by its own words. Thread-safe. Costs about a microsecond: ask after a pattern has matched.
 Stance stance_of(std::string_view body);
 
-// A network link that is down in the first 100 seconds of a host, by the kernel's own clock: it comes up with the others.
-// Takes the line as it stands.
+// A network link that is down in the first 100 seconds of a host, by the kernel's own clock: it comes up with the
+// others. Takes the line as it stands.
 bool trains_at_boot(std::string_view raw);
 
 }  // namespace holter::formats::text
