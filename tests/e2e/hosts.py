@@ -25,8 +25,9 @@ def missing():
 
 
 class Hosts:
-    def __init__(self, count, tmp_size="64m"):
+    def __init__(self, count, tmp_size="64m", init=":"):
         self.count = count
+        self.init_script = init  # run on each host before its sshd
         self.name = f"hl{os.getpid()}"
         # Not below /tmp: every host mounts its own there.
         self.folder = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
@@ -72,7 +73,7 @@ class Hosts:
         self._run("ip", "-n", hub, "link", "set", f"p{i}", "master", "br0", "up")
         self._run("ip", "-n", net, "addr", "add", f"10.77.0.{i}/24", "dev", "eth0")
         self._run("ip", "-n", net, "link", "set", "eth0", "up")
-        boot = (f"hostname node{i}; mount -t tmpfs -o size={tmp_size} tmpfs /tmp; "
+        boot = (f"hostname node{i}; mount -t tmpfs -o size={tmp_size} tmpfs /tmp; {self.init_script}; "
                 f"exec {SSHD} -D -e -f {self.folder}/sshd")
         with open(self.folder / f"log{i}", "wb") as log:
             self.servers[i] = subprocess.Popen(
