@@ -25,12 +25,12 @@ bool is_setting_key(std::string_view key) {
 }
 
 // What an outcome says: 1 good, 0 bad, -1 nothing. Patterns in order, from rules/outcomes.csv.
-int judge(const model::Rules& rules, std::string_view outcome) {
+int judge(const EvidenceView& view, std::string_view outcome) {
+  const auto& rules = view.context().rules;
   const auto table = rules.tables.find("outcomes.csv");
   if (table == rules.tables.end()) return -1;
   for (const auto& row : table->second.rows) {
-    if (row.size() == 2 && (row[0] == "good" || row[0] == "bad") &&
-        re2::RE2::PartialMatch(piece(outcome), re2::RE2("(?i)" + row[1], re2::RE2::Quiet)))
+    if (row.size() == 2 && (row[0] == "good" || row[0] == "bad") && view.matches(outcome, row[1]))
       return row[0] == "good" ? 1 : 0;
   }
   return -1;
@@ -68,8 +68,22 @@ std::vector<const model::Fact*> EvidenceView::meaning(std::string_view meaning) 
   return out;
 }
 
+const re2::RE2& EvidenceView::compiled(std::string_view pattern) const {
+  auto found = patterns_.find(pattern);
+  if (found == patterns_.end())
+    found =
+        patterns_
+            .emplace(std::string(pattern), std::make_unique<re2::RE2>("(?i)" + std::string(pattern), re2::RE2::Quiet))
+            .first;
+  return *found->second;
+}
+
+bool EvidenceView::matches(std::string_view text, std::string_view pattern) const {
+  return re2::RE2::PartialMatch(piece(text), compiled(pattern));
+}
+
 std::vector<const model::Fact*> EvidenceView::settings(std::string_view pattern) const {
-  const re2::RE2 regex("(?i)" + std::string(pattern), re2::RE2::Quiet);
+  const auto& regex = compiled(pattern);
   std::vector<const model::Fact*> out;
   for (const auto& f : context_.evidence.facts) {
     const auto key = text(f.key);
@@ -94,7 +108,7 @@ model::Citation EvidenceView::cite(const analytics::TableView& table, std::size_
 
 std::vector<model::Citation> EvidenceView::lines(std::string_view pattern, std::string_view why,
                                                  std::size_t limit) const {
-  const re2::RE2 regex("(?i)" + std::string(pattern), re2::RE2::Quiet);
+  const auto& regex = compiled(pattern);
   std::vector<model::Citation> out;
   std::set<model::StrId> seen;
   const auto take = [&](model::SourceRef at, model::StrId id) {
@@ -122,7 +136,7 @@ void EvidenceView::read_experiments() {
     // A sentence is its own condition and outcome ("moved to gn4: fine", "with overlap off no NaN").
     const auto condition = key == "note" ? text(f.text) : text(f.subject);
     const auto outcome = key == "note" ? text(f.text) : text(f.value);
-    const int verdict = judge(context_.rules, outcome);
+    const int verdict = judge(*this, outcome);
     Experiment e{std::string(condition), std::string(outcome), verdict == 1, cite(f, "an experiment")};
     (verdict >= 0 ? experiments_ : open).push_back(std::move(e));
   }
@@ -145,7 +159,7 @@ void EvidenceView::table_experiments(const analytics::TableView& table) {
     const bool no = said == "no" || said == "false" || said == "0" || said == "n" || said == "none" || said == "-";
     if (yes || no) verdict = yes != names_fault ? 1 : 0;
     else if (const auto n = table.number(r, outcome); names_fault && n) verdict = *n == 0 ? 1 : 0;
-    else verdict = judge(context_.rules, said);
+    else verdict = judge(*this, said);
     if (verdict < 0) continue;
     std::string what = std::string(table.name(condition)) + "=" + std::string(table.text(r, condition));
     experiments_.push_back({std::move(what), std::string(table.name(outcome)) + "=" + std::string(said), verdict == 1,

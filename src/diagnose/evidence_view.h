@@ -3,9 +3,13 @@
 // performance, memory, numerics and serving.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <re2/re2.h>
 
 #include "analytics/columns.h"
 #include "analytics/table_view.h"
@@ -44,14 +48,18 @@ class EvidenceView {
   model::Citation cite(const analytics::TableView& table, std::size_t row, std::string_view why) const;
   // Lines of any event or fact that match, at most `limit`.
   std::vector<model::Citation> lines(std::string_view pattern, std::string_view why, std::size_t limit = 3) const;
+  // The pattern anywhere in the text, in any case. Compiled once for each view.
+  bool matches(std::string_view text, std::string_view pattern) const;
   bool says(std::string_view pattern) const { return !lines(pattern, "", 1).empty(); }
 
  private:
+  const re2::RE2& compiled(std::string_view pattern) const;
   void read_experiments();
   void table_experiments(const analytics::TableView& table);
 
   const Context& context_;
   analytics::ColumnMeanings meanings_;
+  mutable std::map<std::string, std::unique_ptr<re2::RE2>, std::less<>> patterns_;
   std::vector<analytics::TableView> tables_;
   std::vector<Experiment> experiments_;
 };

@@ -48,13 +48,14 @@ constexpr Knob kKnobs[] = {
      "mask|softmax|padd", ""},
 };
 
-bool matches(const model::Rules& rules, std::string_view cause, const Experiment& e) {
+bool matches(const EvidenceView& view, std::string_view cause, const Experiment& e) {
+  const auto& rules = view.context().rules;
   const auto table = rules.tables.find("experiments.csv");
   if (table == rules.tables.end()) return false;
   for (const auto& row : table->second.rows) {
     if (row.size() != 3 || row[0] != cause) continue;
     const bool wanted = row[1] == "any" || (row[1] == "good") == e.good;
-    if (wanted && re2::RE2::PartialMatch(e.condition, re2::RE2("(?i)" + row[2], re2::RE2::Quiet))) return true;
+    if (wanted && view.matches(e.condition, row[2])) return true;
   }
   return false;
 }
@@ -64,7 +65,7 @@ void knob(const EvidenceView& view, const Knob& k, Output& out) {
   const Experiment* cured = nullptr;
   const Experiment* control = nullptr;  // the same kind of run, still bad: the A of the A/B
   for (const auto& e : view.experiments()) {
-    if (e.good && !cured && matches(view.context().rules, k.cause, e)) cured = &e;
+    if (e.good && !cured && matches(view, k.cause, e)) cured = &e;
     if (!e.good) control = &e;
   }
   if (!cured) return;

@@ -59,7 +59,7 @@ bool uses_fp16(const EvidenceView& view, const TableView& t) {
 
 const Experiment* good_with(const EvidenceView& view, const char* pattern) {
   for (const auto& e : view.experiments()) {
-    if (e.good && re2::RE2::PartialMatch(e.condition, "(?i)" + std::string(pattern))) return &e;
+    if (e.good && view.matches(e.condition, pattern)) return &e;
   }
   return nullptr;
 }

@@ -73,7 +73,9 @@ class Hosts:
         self._run("ip", "-n", hub, "link", "set", f"p{i}", "master", "br0", "up")
         self._run("ip", "-n", net, "addr", "add", f"10.77.0.{i}/24", "dev", "eth0")
         self._run("ip", "-n", net, "link", "set", "eth0", "up")
-        boot = (f"hostname node{i}; mount -t tmpfs -o size={tmp_size} tmpfs /tmp; {self.init_script}; "
+        # No start-up files of this machine's root in the shells of the hosts.
+        files = "for f in .bashrc .profile .bash_profile; do test -e ~/$f && mount --bind /dev/null ~/$f; done"
+        boot = (f"{files}; hostname node{i}; mount -t tmpfs -o size={tmp_size} tmpfs /tmp; {self.init_script}; "
                 f"exec {SSHD} -D -e -f {self.folder}/sshd")
         with open(self.folder / f"log{i}", "wb") as log:
             self.servers[i] = subprocess.Popen(
