@@ -44,9 +44,9 @@ flags::Program make_program() {
       "which rank, device, link or line of code started it, with the lines that show it.\n\n"
       "Data goes to standard output, everything else to standard error. Nothing that is read is executed "
       "or sent anywhere.";
-  p.examples = {{"holter diagnose /shared/run42/", "everything that a job left in a folder"},
-                {"holter diagnose dumps.tar.zst -o html --output report.html", "one page for the others"},
-                {"kubectl logs trainer-0 | holter diagnose -", "a log from standard input"}};
+  p.examples = {{"holter collect --slurm 88123", "a running job: evidence from its hosts, then the verdict"},
+                {"holter diagnose /shared/run42/", "everything that a job left in a folder"},
+                {"holter advise 88123 -o slurm", "restart or not, and without which nodes"}};
   p.common = {
       {.name = "help", .letter = 'h', .help = "print this help"},
       {.name = "color",

@@ -4,9 +4,8 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "output.h"
 #include "platform/probes.h"
@@ -25,8 +24,8 @@ std::string to_text(const std::vector<platform::Probe>& probes) {
 }
 
 std::string to_json(const std::vector<platform::Probe>& probes) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> w(buffer);
+  base::JsonBuffer buffer;
+  base::JsonWriterOf<rapidjson::Writer> w(buffer);
   const auto field = [&](const char* key, const std::string& value) {
     w.Key(key);
     w.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));

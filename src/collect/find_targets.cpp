@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "platform/run_program.h"
 
@@ -52,7 +53,8 @@ base::Result<std::vector<Target>> slurm_targets(const std::string& job) {
 base::Result<std::vector<Target>> kubernetes_targets(const std::string& where, const std::string& container) {
   const auto slash = where.find('/');
   const auto ns = where.substr(0, slash);
-  if (slash == std::string::npos || !is_host_name(ns) || slash + 1 == where.size() || where[slash + 1] == '-')
+  if (slash == std::string::npos || !base::is_safe_host_name(ns) || slash + 1 == where.size() ||
+      where[slash + 1] == '-')
     return base::fail(base::Code::kInvalid, "--k8s takes NAMESPACE/SELECTOR, as in train/app=pretrain-7");
   auto selector = where.substr(slash + 1);
   std::vector<std::string> argv{"kubectl",
@@ -64,7 +66,7 @@ base::Result<std::vector<Target>> kubernetes_targets(const std::string& where, c
                                 "jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}"};
   if (selector.starts_with("pod/")) {
     selector = selector.substr(4);
-    if (!is_host_name(selector))
+    if (!base::is_safe_host_name(selector))
       return base::fail(base::Code::kInvalid, "'" + base::printable(selector) + "' is no pod");
     return std::vector<Target>{over_kubectl(ns, selector, container)};
   }

@@ -2,8 +2,8 @@
 #include "collect/manifest.h"
 
 #include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 
 namespace holter::collect {
@@ -42,8 +42,8 @@ class Out {
   }
 
  private:
-  rapidjson::StringBuffer buffer_;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer_{buffer_};
+  base::JsonBuffer buffer_;
+  base::JsonWriterOf<rapidjson::PrettyWriter> writer_{buffer_};
 };
 
 void write(Out& out, const Record& r) {

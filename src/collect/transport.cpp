@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/host_name.h"
 #include "base/strings.h"
 
 namespace holter::collect {
@@ -79,14 +80,6 @@ std::vector<std::string> remote_command(const Target& target, const std::string&
   return out;
 }
 
-bool is_host_name(std::string_view name) {
-  if (name.empty() || name.size() > 253 || name.front() == '-' || name.front() == '.') return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  });
-}
-
 base::Result<std::vector<std::string>> parse_hosts(std::string_view text) {
   std::vector<std::string> out;
   int number = 0;
@@ -96,7 +89,7 @@ base::Result<std::vector<std::string>> parse_hosts(std::string_view text) {
     if (line.empty()) continue;
     auto name = base::split_blanks(line).front();
     name = name.substr(0, name.find(':'));
-    if (!is_host_name(name))
+    if (!base::is_safe_host_name(name))
       return base::fail(base::Code::kInvalid,
                         fmt::format("line {} names no host: {}", number, base::ellipsize(base::printable(line), 80)));
     if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);

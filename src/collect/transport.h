@@ -32,6 +32,5 @@ std::vector<std::string> remote_command(const Target& target, const std::string&
 // One host a line; blank lines and # comments are passed over, "host slots=8" and "host:8" lose the rest. Names with
 // other characters than those of host names, or that begin with '-', are errors: they would be options of ssh.
 base::Result<std::vector<std::string>> parse_hosts(std::string_view text);
-bool is_host_name(std::string_view name);
 
 }  // namespace holter::collect

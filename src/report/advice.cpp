@@ -5,23 +5,15 @@
 
 #include <fmt/format.h>
 #include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
 
+#include "base/host_name.h"
+#include "base/json.h"
 #include "base/strings.h"
 #include "report/words.h"
 
 namespace holter::report {
 
 namespace {
-
-bool is_host_name(std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  };
-  return !name.empty() && name.size() <= 253 && name.front() != '-' && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), plain);
-}
 
 // One line of a comment: nothing in it can end the comment.
 std::string comment(std::string_view text) { return "# " + base::printable(text) + "\n"; }
@@ -94,8 +86,8 @@ std::string torchrun(const Advice& a) {
 }
 
 std::string json(const Advice& a) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> w(buffer);
+  base::JsonBuffer buffer;
+  base::JsonWriterOf<rapidjson::PrettyWriter> w(buffer);
   w.SetIndent(' ', 1);
   const auto text = [&](std::string_view value) {
     const auto safe = base::printable(value);
@@ -176,8 +168,8 @@ Advice advise(const model::Report& r) {
   // Without a fault there is nothing that a restart would mend.
   if (r.verdict.certainty == model::Certainty::kNoFault) a.course = Course::kDoNotRestart;
   for (const auto& node : r.decision.exclude_nodes)
-    (is_host_name(node) ? a.exclude_nodes : a.refused_nodes)
-        .push_back(is_host_name(node) ? node : base::printable(node));
+    (base::is_safe_host_name(node) ? a.exclude_nodes : a.refused_nodes)
+        .push_back(base::is_safe_host_name(node) ? node : base::printable(node));
   if (a.course == Course::kRestart && a.exclude_nodes.empty() && stays_with_a_device(r)) {
     a.course = Course::kUndecided;
     a.why += "; its node is not named here, and a requeue could come back to it";

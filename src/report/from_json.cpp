@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/from_json.h"
 
-#include <rapidjson/document.h>
+#include "base/json.h"
 
 namespace holter::report {
 
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 constexpr std::string_view kSchema = "\"holter.report/1\"";
 
-using Value = rapidjson::Value;
+using Value = base::JsonValue;
 
 const Value* member(const Value& object, const char* key) {
   if (!object.IsObject()) return nullptr;
@@ -73,7 +73,7 @@ bool is_report_json(std::string_view head) {
 
 base::Result<model::Report> from_json(const std::string& json) {
   if (json.size() > kMaxBytes) return base::fail(base::Code::kLimit, "the report is larger than 64 MiB");
-  rapidjson::Document d;
+  base::JsonDocument d;
   d.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
   if (d.HasParseError() || !d.IsObject()) return base::fail(base::Code::kInvalid, "this is no JSON, or it ends early");
   if (text(d, "schema") != "holter.report/1")

@@ -7,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
+#include "base/json.h"
 #include "report/escape.h"
 
 namespace holter::report {
@@ -79,8 +77,8 @@ class JsonOut {
  private:
   static rapidjson::SizeType size(std::string_view text) { return static_cast<rapidjson::SizeType>(text.size()); }
 
-  rapidjson::StringBuffer buffer_;
-  rapidjson::Writer<rapidjson::StringBuffer> writer_;
+  base::JsonBuffer buffer_;
+  base::JsonWriterOf<rapidjson::Writer> writer_;
 };
 
 }  // namespace holter::report

@@ -4,8 +4,8 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <rapidjson/reader.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "formats/facts/json_facts.h"
 #include "formats/facts/whole_text.h"
@@ -143,7 +143,7 @@ void JsonReader::read(ByteSource& source, FileContext context, model::Evidence& 
   std::size_t documents = 0, bad = 0;
   for (stream.skip_blanks(); !stream.at_end() && bad < 100; stream.skip_blanks()) {
     // One memory pool a document: a parse error leaves nothing behind.
-    rapidjson::Reader reader;
+    base::JsonReader reader;
     Handler handler(facts, stream);
     facts.document(documents);
     const auto line = stream.line();

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 #include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
 
 #include "formats/byte_cursor.h"
+
+#include "base/json.h"
 
 namespace holter::formats::flight_recorder {
 
@@ -82,7 +83,7 @@ ParseEnd run_json(ByteSource& source, ValueStack& stack) {
   skip_byte_order_mark(in);
   Stream stream(in);
   Handler handler(stack);
-  rapidjson::Reader reader;
+  base::JsonReader reader;
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseNanAndInfFlag;
   const auto result = reader.Parse<kFlags>(stream, handler);

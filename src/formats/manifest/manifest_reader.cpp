@@ -2,8 +2,8 @@
 #include "formats/manifest/manifest_reader.h"
 
 #include <fmt/format.h>
-#include <rapidjson/document.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "formats/facts/whole_text.h"
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxRows = 100'000;
 constexpr std::size_t kMaxText = 300;
 
-using Value = rapidjson::Value;
+using Value = base::JsonValue;
 
 std::string_view text_of(const Value& object, const char* key) {
   const auto found = object.FindMember(key);
@@ -92,7 +92,7 @@ int ManifestReader::probe(const model::SourceFile&, std::string_view head) const
 
 void ManifestReader::read(ByteSource& source, FileContext context, model::Evidence& out) const {
   auto text = facts::whole_text(source, context, out, kMaxBytes);
-  rapidjson::Document document;
+  base::JsonDocument document;
   document.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
   if (document.HasParseError() || !document.IsObject()) {
     context.file->status = model::FileStatus::kPartial;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 #include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "formats/ras/ras_common.h"
 #include "formats/text/timestamps.h"
@@ -229,7 +229,7 @@ class Handler {
 std::string read_json_reply(LineSource& in, model::Evidence& out, model::RasReply& reply, bool& is_reply) {
   RepairStream stream(in);
   Handler handler(stream, out, reply);
-  rapidjson::Reader reader;
+  base::JsonReader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
   const auto result = reader.Parse<kFlags>(stream, handler);
   is_reply = handler.is_reply();

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 #include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "formats/stacks/parsers.h"
 #include "formats/stacks/stack_parser.h"
@@ -237,7 +237,7 @@ class PySpyJsonReader final : public Reader {
   void read(ByteSource& source, FileContext context, model::Evidence& out) const override {
     Stream stream(source);
     Handler handler(stream, context, out);
-    rapidjson::Reader reader;
+    base::JsonReader reader;
     constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag;
     // Several documents may follow each other (one a rank).
     while (!stream.at_end()) {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 
 namespace holter::formats::text {
@@ -86,7 +86,7 @@ struct Handler {
 JsonLine parse_json_line(std::string_view text) {
   Handler handler;
   rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::Reader reader;
+  base::JsonReader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (!reader.Parse<kFlags>(stream, handler)) return {};
   if (!handler.out.is_log) return {};
