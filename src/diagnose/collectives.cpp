@@ -57,7 +57,10 @@ class CollectiveDiagnosis {
     }
     waits_ = hang::build_waits(context_.evidence, calls_, context_.job, semantics_);
     if (calls_.from_dumps && !timed_out(calls_) && divergences_ == 0 && is_running()) return finish();
+    const auto before = out_.findings.size();
     if (!waits_.waiting.empty()) explain_origins();
+    if (calls_.from_watchdog && divergences_ == 0 && out_.findings.size() == before) tell_timeout();
+    else if (!waits_.waiting.empty()) return finish();
     else if (divergences_ == 0 && all_dumped()) no_fault("no call is pending in any of the dumps");
     return finish();
   }
@@ -66,6 +69,23 @@ class CollectiveDiagnosis {
   static constexpr std::size_t kMaxFindings = 8;
 
   CallAnalysis finish() { return {std::move(calls_), std::move(waits_)}; }
+
+  // The word of one rank: something hangs, and nothing shows what.
+  void tell_timeout() {
+    for (const auto& w : context_.evidence.watchdog) {
+      if (w.ran_ms < 0 && w.timeout_ms < 0) continue;
+      model::Finding f = base_finding("unknown", 0.3);
+      f.depth = model::Depth::kSymptom;
+      f.title = fmt::format("a collective timed out ({}{}{}), and nothing here shows what it waited for",
+                            context_.text(w.op), w.seq >= 0 ? fmt::format(" #{}", w.seq) : "",
+                            value(w.rank) >= 0 ? fmt::format(" of rank {}", value(w.rank)) : "");
+      if (value(w.rank) >= 0) f.ranks = {value(w.rank)};
+      f.evidence = {cite(context_, w.at, context_.text(w.text), "the watchdog of this rank gave up")};
+      f.needs = {"the logs, Flight Recorder dumps and stacks of all ranks"};
+      out_.findings.push_back(std::move(f));
+      return;
+    }
+  }
 
   // Every rank of the job has a dump with calls in it: only then does silence mean something.
   bool all_dumped() const {

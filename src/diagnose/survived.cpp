@@ -19,9 +19,13 @@ constexpr std::uint64_t kLastLines = 50;  // of a log, among which its end stand
 class Survived {
  public:
   Survived(const Context& context, Output& output) : context_(context), out_(output) {
+    const auto last = last_failures();
     for (const auto& e : context.evidence.events) {
       const auto kind = context.text(e.kind);
-      if (kind == kJob || kind == kProcess) ends_[value(e.at.file)].push_back(&e);
+      if (kind != kJob && kind != kProcess) continue;
+      // What fails afterwards did not end well.
+      const auto failed = last.find(value(e.at.file));
+      if (failed == last.end() || failed->second < e.at.pos) ends_[value(e.at.file)].push_back(&e);
     }
   }
 
@@ -32,6 +36,28 @@ class Survived {
   }
 
  private:
+  // The last line of each log that tells of a failure.
+  std::map<std::uint32_t, std::uint64_t> last_failures() const {
+    std::map<std::uint32_t, std::uint64_t> last;
+    const auto note = [&](const model::SourceRef& at) {
+      auto& pos = last[value(at.file)];
+      pos = std::max(pos, at.pos);
+    };
+    for (const auto& failure : log_failures(context_)) {
+      const bool state = failure.signature && failure.signature->state;
+      if (failure.cause == "no_fault" || state) continue;
+      for (const auto* e : failure.events) {
+        if (field_text(context_, *e, "handled") != "yes") note(e->at);
+      }
+    }
+    for (const auto& w : context_.evidence.watchdog) note(w.at);
+    for (const auto& e : context_.evidence.events) {
+      const auto kind = context_.text(e.kind);
+      if (kind.starts_with("watchdog.") || kind == "xid") note(e.at);
+    }
+    return last;
+  }
+
   static bool holds_for_a_finished_run(const model::Finding& f) {
     using K = model::VerdictKind;
     return f.kind == K::kSlow || f.kind == K::kLatency || f.kind == K::kAccuracy || f.kind == K::kNumeric ||
