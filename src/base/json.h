@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <new>
 
-#include <rapidjson/document.h>
 #include <rapidjson/reader.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -39,9 +38,6 @@ using JsonBuffer = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, JsonAllocat
 template <template <typename, typename, typename, typename, unsigned> class Writer>
 using JsonWriterOf =
     Writer<JsonBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>, JsonAllocator, rapidjson::kWriteDefaultFlags>;
-using JsonDocument =
-    rapidjson::GenericDocument<rapidjson::UTF8<>, rapidjson::MemoryPoolAllocator<JsonAllocator>, JsonAllocator>;
-using JsonValue = JsonDocument::ValueType;
 using JsonReader = rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, JsonAllocator>;
 
 }  // namespace holter::base

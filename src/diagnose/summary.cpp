@@ -41,6 +41,7 @@ class Summary {
   }
 
   void impact() {
+    if (report_.verdict.certainty != model::Certainty::kNoFault) deadline();
     auto& waiting = report_.impact.waiting;
     if (report_.verdict.kind != model::VerdictKind::kHang) {
       waiting = {};
@@ -54,7 +55,6 @@ class Summary {
       const double age = std::max(calls_.oldest_pending_s, calls_.proven_age_s);
       if (calls_.oldest_pending_s > 0) report_.impact.gpu_hours_lost = age * static_cast<double>(idle.size()) / 3600;
     }
-    deadline();
   }
 
   model::RankSet culprit_ranks() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/from_json.h"
 
-#include "base/json.h"
+#include "base/json_document.h"
 
 namespace holter::report {
 

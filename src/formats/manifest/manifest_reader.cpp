@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/json.h"
+#include "base/json_document.h"
 #include "base/strings.h"
 #include "formats/facts/whole_text.h"
 
